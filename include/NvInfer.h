@@ -911,6 +911,7 @@ class IParametricReLULayer : public ILayer {
 //! A plugin of version 2. Deprecated: use IPluginV3Layer.
 class TRT_DEPRECATED IPluginV2Layer : public ILayer {
  public:
+  //! The network's own copy of the plugin, which goes with the network.
   IPluginV2& getPlugin() noexcept { return mImpl->getPlugin(); }
 
  protected:

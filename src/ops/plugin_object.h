@@ -47,6 +47,16 @@ inline std::span<const std::string_view> enum_names(PluginFieldType) {
                                                               "dims", "unknown", "bf16", "i64", "f8",  "i4",  "f4"};
   return kNames;
 }
+/// By which generation of interfaces a plan's plugin is made again.
+enum class PluginGeneration : int32_t {
+  kV3,  ///< from fields
+  kV2   ///< from bytes: one field of them
+};
+inline std::span<const std::string_view> enum_names(PluginGeneration) {
+  static constexpr std::array<std::string_view, 2> kNames = {"v3", "v2"};
+  return kNames;
+}
+
 /// Bytes of so many elements: the 4-bit types have two in a byte.
 int64_t size_bytes(PluginFieldType type, int64_t count);
 
@@ -108,6 +118,7 @@ class PluginObject {
     std::shared_ptr<const PluginObject> object;
     std::vector<int> tactics;  ///< never empty: 0 is the plugin's own choice
     int64_t workspace_bytes = 0;
+    PluginGeneration generation = PluginGeneration::kV3;
     std::vector<PluginField> fields;  ///< that make it again
     std::string timing_id;            ///< under which its times may be kept; empty: they may not
   };

@@ -13,6 +13,9 @@ namespace kiln::plugin {
 /// The creator of a plugin; null where the registry has none.
 nvinfer1::IPluginCreatorInterface* find_creator(nvinfer1::IPluginRegistry& registry, const PluginIdentity& plugin);
 
+/// The generation of the plugins that a creator makes. Fails for a creator of an interface that Kiln does not know.
+Result<PluginGeneration> generation_of(nvinfer1::IPluginCreatorInterface& creator, const PluginIdentity& plugin);
+
 /// The plugin that a creator makes of the attributes that it names (getFieldNames), for the layer of that name. Fails
 /// where it makes none, or is of an interface that Kiln does not know. `services` outlive the op.
 Result<ops::Plugin> create_plugin(nvinfer1::IPluginCreatorInterface& creator, const PluginIdentity& plugin,

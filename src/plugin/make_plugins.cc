@@ -1,10 +1,10 @@
 #include "plugin/make_plugins.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "plugin/creators.h"
 #include "plugin/fields.h"
+#include "plugin/v2_plugin.h"
 #include "plugin/v3_plugin.h"
 #include "steps/plugin.h"
 
@@ -17,6 +17,34 @@ bool is_plugin(const plan::Step& step) { return step.step.as<steps::Plugin>() !=
 
 bool has_plugins(const plan::Block& block) { return std::ranges::any_of(block.steps, is_plugin); }
 
+bool is_old_plugin(const plan::Step& step) {
+  const auto* plugin = step.step.as<steps::Plugin>();
+  return plugin && plugin->generation == PluginGeneration::kV2;
+}
+bool has_old_plugins(const plan::Block& block) { return std::ranges::any_of(block.steps, is_old_plugin); }
+
+Result<std::shared_ptr<const PluginObject>> make_v3(const steps::Plugin& step, const std::string& layer,
+                                                    nv::IPluginCreatorV3One& creator, const Services& services) {
+  const FieldCollection fields(step.fields);
+  nv::IPluginV3* const made = creator.createPlugin(layer.c_str(), &fields.collection(), nv::TensorRTPhase::kRUNTIME);
+  if (!made) return error(Code::kDevice, step.plugin, ": createPlugin returned null for the fields of the plan");
+  return adopt_v3(made, nv::TensorRTPhase::kRUNTIME, services);
+}
+
+Result<std::shared_ptr<const PluginObject>> make_v2(const steps::Plugin& step, const std::string& layer,
+                                                    nv::IPluginCreator& creator, const Services& services) {
+  if (step.fields.size() != 1)
+    return error(Code::kCorrupt, step.plugin, ": the plan has ", step.fields.size(),
+                 " fields of it; a plugin of version 2 has one, which is what it serialized");
+  const Bytes& bytes = step.fields[0].data;
+  nv::IPluginV2* const made = creator.deserializePlugin(layer.c_str(), bytes.data(), bytes.size());
+  if (!made)
+    return error(Code::kDevice, step.plugin, ": deserializePlugin returned null for the ", bytes.size(),
+                 " bytes of the plan");
+  made->setPluginNamespace(step.plugin.plugin_namespace.c_str());
+  return adopt_v2(made, nv::TensorRTPhase::kRUNTIME, services);
+}
+
 Result<std::shared_ptr<const PluginObject>> make(const steps::Plugin& step, const std::string& layer,
                                                  nv::IPluginRegistry& registry, const Services& services) {
   const PluginIdentity& id = step.plugin;
@@ -26,15 +54,14 @@ Result<std::shared_ptr<const PluginObject>> make(const steps::Plugin& step, cons
         Code::kNotFound, "no creator of ", id,
         " is registered: load its library (IPluginRegistry::loadLibrary, trtexec --staticPlugins), or register "
         "the creator, before the engine is loaded");
-  const nv::InterfaceInfo info = found->getInterfaceInfo();
-  if (!info.kind || std::strcmp(info.kind, "PLUGIN CREATOR_V3ONE") != 0)
-    return error(Code::kUnsupported, "the creator of ", id, " is of interface '", info.kind ? info.kind : "",
-                 "'; 'PLUGIN CREATOR_V3ONE' is needed");
-  const FieldCollection fields(step.fields);
-  auto& creator = static_cast<nv::IPluginCreatorV3One&>(*found);
-  nv::IPluginV3* const made = creator.createPlugin(layer.c_str(), &fields.collection(), nv::TensorRTPhase::kRUNTIME);
-  if (!made) return error(Code::kDevice, id, ": createPlugin returned null for the fields of the plan");
-  return adopt_v3(made, nv::TensorRTPhase::kRUNTIME, services);
+  const PluginGeneration generation = TRY(generation_of(*found, id));
+  if (generation != step.generation)
+    return error(Code::kVersion, id, " is of generation ", step.generation,
+                 " in the plan, and its creator makes those of ", generation,
+                 "; rebuild the engine with this creator, or register the one that it was built with");
+  return step.generation == PluginGeneration::kV2
+             ? make_v2(step, layer, static_cast<nv::IPluginCreator&>(*found), services)
+             : make_v3(step, layer, static_cast<nv::IPluginCreatorV3One&>(*found), services);
 }
 
 Status make_all(plan::Block& block, nv::IPluginRegistry& registry, const Services& services) {
@@ -56,11 +83,15 @@ Status make_all(plan::Block& block, nv::IPluginRegistry& registry, const Service
 }  // namespace
 
 Result<std::shared_ptr<const plan::Plan>> make_plugins(std::shared_ptr<const plan::Plan> plan,
-                                                       nv::IPluginRegistry& registry, const Services& services) {
+                                                       nv::IPluginRegistry& registry, const Services& services,
+                                                       Log& log) {
   if (std::ranges::none_of(plan->profiles, has_plugins) && std::ranges::none_of(plan->bodies, has_plugins)) return plan;
   auto result = std::make_shared<plan::Plan>(*plan);
   for (plan::Profile& profile : result->profiles) TRY(make_all(profile, registry, services));
   for (plan::Body& body : result->bodies) TRY(make_all(body, registry, services));
+  if (std::ranges::any_of(result->profiles, has_old_plugins) || std::ranges::any_of(result->bodies, has_old_plugins))
+    log.info(
+        "plugins of version 2 get null as the cuDNN and cuBLAS handles of attachToContext: Kiln uses neither library");
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include "api/base/convert.h"
 #include "plugin/api_tensors.h"
 #include "plugin/fields.h"
+#include "plugin/plugin_stream.h"
 #include "plugin/shape_expressions.h"
 
 namespace kiln::plugin {
@@ -74,16 +75,12 @@ class V3Instance final : public PluginInstance {
     if (!made->plugin_) return error(Code::kDevice, identity, ": attachToContext returned null");
     made->runtime_ = TRY(Parts::of(*made->plugin_, nv::TensorRTPhase::kRUNTIME)).runtime;
     TRY(returned(identity, "setTactic", made->runtime_->setTactic(tactic)));
-    if (services.host_streams) made->host_stream_ = TRY(services.host_streams->create());
+    TRY(made->stream_.create());
     return made;
   }
   V3Instance(const PluginIdentity& identity, const Services& services)
-      : identity_(identity), streams_(services.host_streams), resources_(services) {}
-  ~V3Instance() override {
-    if (host_stream_) static_cast<void>(streams_->synchronize(host_stream_));  // nobody is left to hear of an error
-    plugin_.reset();
-    if (host_stream_) streams_->destroy(host_stream_);
-  }
+      : identity_(identity), stream_(services.host_streams), resources_(services) {}
+  ~V3Instance() override { static_cast<void>(stream_.wait()); }  // nobody is left to hear of an error
 
   Status change_shapes(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) override {
     TRY(require_named_formats(identity_, inputs));
@@ -95,21 +92,19 @@ class V3Instance final : public PluginInstance {
   }
 
   Status enqueue(const PluginRun& run) override {
-    void* const stream = host_stream_ ? host_stream_ : run.stream;
-    const int32_t code = runtime_->enqueue(inputs_.data(), outputs_.data(), run.inputs, run.outputs, run.workspace,
-                                           static_cast<cudaStream_t>(stream));
-    Status done = host_stream_ ? streams_->synchronize(host_stream_) : Status();  // also what a failed call has queued
+    const int32_t code =
+        runtime_->enqueue(inputs_.data(), outputs_.data(), run.inputs, run.outputs, run.workspace, stream_.of(run));
+    Status done = stream_.wait();  // also for what a failed call has queued
     TRY(returned(identity_, "enqueue", code));
     return done;
   }
 
  private:
   const PluginIdentity identity_;
-  HostStreams* const streams_;
+  PluginStream stream_;
   ResourceContext resources_;
   std::unique_ptr<nv::IPluginV3> plugin_;
   nv::IPluginV3OneRuntime* runtime_ = nullptr;
-  void* host_stream_ = nullptr;  ///< of the host, where the device has none: only this plugin queues work there
   std::vector<nv::PluginTensorDesc> inputs_, outputs_;
 };
 

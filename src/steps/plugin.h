@@ -16,6 +16,7 @@ struct Plugin {
                                        .sizes = StepTensors::kAny};
 
   PluginIdentity plugin;
+  PluginGeneration generation = PluginGeneration::kV3;
   std::vector<PluginField> fields;  ///< that make it again
   int tactic = 0;
   int64_t workspace_bytes = 0;
@@ -25,8 +26,8 @@ struct Plugin {
   std::shared_ptr<const PluginObject> object;
 
   static void reflect(auto& self, auto f) {
-    f("plugin", self.plugin), f("fields", self.fields), f("tactic", self.tactic);
-    f("workspace_bytes", self.workspace_bytes), f("size_outputs", self.size_outputs);
+    f("plugin", self.plugin), f("generation", self.generation), f("fields", self.fields);
+    f("tactic", self.tactic), f("workspace_bytes", self.workspace_bytes), f("size_outputs", self.size_outputs);
     f("decided_axes", self.decided_axes);
   }
   Status check(const StepTypes& types) const;

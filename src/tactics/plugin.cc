@@ -173,6 +173,7 @@ Result<StepDraft> PluginTactic::draft(const TacticContext& cx, const Region& reg
   const auto tactic =
       static_cast<int>(TRY(variant.params.get_int("tactic")));  // no early return leaves a half-made step
   steps::Plugin step{.plugin = configured.object->identity(),
+                     .generation = configured.generation,
                      .fields = std::move(configured.fields),
                      .tactic = tactic,
                      .workspace_bytes = configured.workspace_bytes,

@@ -73,6 +73,13 @@ nv::INonZeroLayer* Network::addNonZeroV2(nv::ITensor& input, nv::DataType indice
   return added<nv::INonZeroLayer>(reporter_, "INetworkDefinition::addNonZero",
                                   [&] { return add_non_zero(*this, input, indices_type); });
 }
+nv::IPluginV2Layer* Network::addPluginV2(nv::ITensor* const* inputs, int32_t num_inputs,
+                                         nv::IPluginV2& plugin) noexcept {
+  return added<nv::IPluginV2Layer>(reporter_, "INetworkDefinition::addPluginV2", [&]() -> Result<nv::IPluginV2Layer*> {
+    TRY(require(address_of(plugin) != nullptr, "the plugin is null"));
+    return add_plugin_v2(*this, inputs, num_inputs, plugin);
+  });
+}
 nv::IPluginV3Layer* Network::addPluginV3(nv::ITensor* const* inputs, int32_t num_inputs,
                                          nv::ITensor* const* shape_inputs, int32_t num_shape_inputs,
                                          nv::IPluginV3& plugin) noexcept {

@@ -9,9 +9,6 @@ nv::ILRNLayer* Network::addLRN(nv::ITensor&, int64_t, float, float, float) noexc
 nv::IRaggedSoftMaxLayer* Network::addRaggedSoftMax(nv::ITensor&, nv::ITensor&) noexcept {
   return missing(reporter_, "INetworkDefinition::addRaggedSoftMax", nullptr);
 }
-nv::IPluginV2Layer* Network::addPluginV2(nv::ITensor* const*, int32_t, nv::IPluginV2&) noexcept {
-  return missing(reporter_, "INetworkDefinition::addPluginV2", nullptr);
-}
 nv::IParametricReLULayer* Network::addParametricReLU(nv::ITensor&, nv::ITensor&) noexcept {
   return missing(reporter_, "INetworkDefinition::addParametricReLU", nullptr);
 }

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/onnx/create.h"
-#include "api/run/testing/logged_plugins.h"
+#include "api/run/testing/logged_plugins_v2.h"
 #include "api/run/testing/shared_memory.h"
 #include "onnx/test_model.h"
 
@@ -13,8 +13,10 @@ namespace {
 
 using namespace onnx::test;
 using testing::LoggedCreator;
+using testing::LoggedCreatorV2;
 using testing::PluginLog;
 using testing::PositivePlugin;
+using testing::ScaleDynamic;
 using testing::ScalePlugin;
 using Floats = std::vector<float>;
 namespace nv = nvinfer1;
@@ -84,6 +86,34 @@ TEST_F(PluginNodes, AttributesBecomeFields) {
   EXPECT_STREQ(network->getLayer(0)->getName(), "it");
   EXPECT_EQ(run({1, 2}, 2), (Floats{4, 8}));
   EXPECT_TRUE(parse(one_node("TestScale", {factor_of(4), version_of("1")}))) << errors();
+}
+
+TEST_F(PluginNodes, OfVersion2AreMadeInTheSameWay) {
+  const LoggedCreatorV2<ScaleDynamic> old(log, "TestScaleDynamic", "mine");
+  const auto namespace_of = [](std::string_view text) {
+    return attribute("plugin_namespace", 3).text(onnx::field::attribute::kS, text);
+  };
+  ASSERT_TRUE(parse(one_node("TestScaleDynamic", {factor_of(4), namespace_of("mine")}))) << errors();
+  ASSERT_EQ(network->getNbLayers(), 1);
+  EXPECT_EQ(network->getLayer(0)->getType(), nv::LayerType::kPLUGIN_V2);
+  EXPECT_STREQ(static_cast<nv::IPluginV2Layer*>(network->getLayer(0))->getPlugin().getPluginNamespace(), "mine");
+  EXPECT_EQ(run({1, 2}, 2), (Floats{4, 8}));
+  EXPECT_FALSE(parse(one_node("TestScaleDynamic", {namespace_of("mine")}))) << "the factor is missing";
+  EXPECT_NE(errors().find("createPlugin returned null for the node's attributes"), std::string::npos) << errors();
+}
+
+TEST_F(PluginNodes, OfVersion2HaveNoShapeInputs) {
+  const LoggedCreatorV2<ScaleDynamic> old(log, "TestScaleDynamic");
+  const Proto shapes = model(graph(
+      {.nodes = {node("TestScaleDynamic", {"x", "rows"}, {"y"}, "it",
+                      {factor_of(4),
+                       attribute("tensorrt_plugin_shape_input_indices", 7).integer(onnx::field::attribute::kInts, 1)})},
+       .inputs = {value("x", 1, {3})},
+       .outputs = {value("y", 1, {3})},
+       .initializers = {tensor("rows", 7, {1}).packed(onnx::field::tensor::kInt64Data, {2})}}));
+  EXPECT_FALSE(parse(shapes));
+  EXPECT_NE(errors().find("has 1 shape inputs; only plugins of version 3 take them"), std::string::npos) << errors();
+  EXPECT_EQ(log.alive, 0);
 }
 
 TEST_F(PluginNodes, NobodyElseTakesAnotherVersion) {

@@ -48,7 +48,7 @@ Result<nvinfer1::ICudaEngine*> make_engine(std::shared_ptr<const plan::Plan> pla
   if (device.kind() == DeviceKind::kCuda) TRY(check_architecture(*plan, static_cast<cuda::CudaDevice&>(device)));
   plugin::Services services = TRY(plugin_services());
   services.allocator = allocator;
-  plan = TRY(plugin::make_plugins(std::move(plan), plugins, services));
+  plan = TRY(plugin::make_plugins(std::move(plan), plugins, services, parent.log()));
   auto memory = TRY(ProgramAllocator::create(allocator, device));
   auto engine = TRY(runtime::Engine::load(std::move(plan), device, parent.log(), std::move(memory)));
   return new Engine(std::move(engine), parent);

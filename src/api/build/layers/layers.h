@@ -56,6 +56,8 @@ Result<nv::INormalizationLayer*> add_normalization(Network& network, nv::ITensor
 Result<nv::IOneHotLayer*> add_one_hot(Network& network, nv::ITensor& indices, nv::ITensor& values, nv::ITensor& depth,
                                       int32_t axis);
 Result<nv::IPaddingLayer*> add_padding(Network& network, nv::ITensor& input, const nv::Dims& pre, const nv::Dims& post);
+Result<nv::IPluginV2Layer*> add_plugin_v2(Network& network, nv::ITensor* const* inputs, int32_t num_inputs,
+                                          nv::IPluginV2& plugin);
 Result<nv::IPluginV3Layer*> add_plugin_v3(Network& network, nv::ITensor* const* inputs, int32_t num_inputs,
                                           nv::ITensor* const* shape_inputs, int32_t num_shape_inputs,
                                           nv::IPluginV3& plugin);

@@ -32,7 +32,9 @@ struct PluginLog {
   std::vector<int32_t> tactics;
   const char* timing_id = nullptr;
   bool takes_channels_last = false;
+  bool takes_both_orders = false;  ///< row-major and channels last
   size_t workspace_bytes = 0;
+  int32_t num_outputs = 1;
 };
 
 /// What plugins have in common: parts, names, and a log of calls.

@@ -1,8 +1,9 @@
-/// Plugins of version 3.
+/// Plugins of versions 2 and 3.
+#include "ops/plugin.h"
 #include "api/build/layers/layers.h"
 #include "api/run/plugin_services.h"
-#include "ops/plugin.h"
 #include "plugin/fields.h"
+#include "plugin/v2_plugin.h"
 #include "plugin/v3_plugin.h"
 
 namespace kiln::api {
@@ -15,6 +16,21 @@ class PluginV3Layer final
 
   nv::IPluginV3& getPlugin() noexcept override { return *plugin::v3_plugin_of(*op().object); }
 };
+
+class PluginV2Layer final
+    : public LayerOf<ops::Plugin, nv::LayerType::kPLUGIN_V2, nv::IPluginV2Layer, nv::apiv::VPluginV2Layer> {
+ public:
+  using LayerOf::LayerOf;
+
+  nv::IPluginV2& getPlugin() noexcept override { return *plugin::v2_plugin_of(*op().object); }
+};
+
+/// The layer of a node that the parser made.
+std::unique_ptr<Layer> make_plugin_layer(Network& network, ir::NodeId node) {
+  const auto& op = *network.graph().node(node).op.as<ops::Plugin>();
+  if (plugin::v2_plugin_of(*op.object)) return make<PluginV2Layer>(network, node);
+  return make<PluginV3Layer>(network, node);
+}
 
 /// Appends the values of a list of tensors.
 Status add_values(Network& network, nv::ITensor* const* tensors, int32_t count, const char* what,
@@ -30,6 +46,21 @@ Status add_values(Network& network, nv::ITensor* const* tensors, int32_t count, 
 
 }  // namespace
 
+Result<nv::IPluginV2Layer*> add_plugin_v2(Network& network, nv::ITensor* const* inputs, int32_t num_inputs,
+                                          nv::IPluginV2& given) {
+  std::vector<ir::ValueId> values;
+  TRY(add_values(network, inputs, num_inputs, "input", values));
+  const plugin::Services services = TRY(plugin_services());
+  nv::IPluginV2* const clone = given.clone();
+  TRY(require(clone != nullptr, "the plugin's clone() returned null"));
+  TRY(require(clone != &given, "the plugin's clone() returned the plugin itself, not a copy"));
+  auto object = TRY(plugin::adopt_v2(clone, nv::TensorRTPhase::kBUILD, services));
+  network.reporter().log().verbose(object->identity(), ": its attachToContext will get null for the cuDNN and cuBLAS ",
+                                   "handles, which Kiln does not make");
+  ops::Plugin op{.plugin = object->identity(), .fields = {}, .num_tensors = num_inputs, .object = object};
+  return network.add<PluginV2Layer>(std::move(op), values, Settings::kComplete);
+}
+
 Result<nv::IPluginV3Layer*> add_plugin_v3(Network& network, nv::ITensor* const* inputs, int32_t num_inputs,
                                           nv::ITensor* const* shape_inputs, int32_t num_shape_inputs,
                                           nv::IPluginV3& given) {
@@ -44,6 +75,6 @@ Result<nv::IPluginV3Layer*> add_plugin_v3(Network& network, nv::ITensor* const* 
   ops::Plugin op{.plugin = object->identity(), .fields = {}, .num_tensors = num_inputs, .object = object};
   return network.add<PluginV3Layer>(std::move(op), values, Settings::kComplete);
 }
-MakeLayer maker_of(Tag<ops::Plugin>) { return make<PluginV3Layer>; }
+MakeLayer maker_of(Tag<ops::Plugin>) { return make_plugin_layer; }
 
 }  // namespace kiln::api

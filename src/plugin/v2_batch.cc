@@ -1,0 +1,99 @@
+#include "plugin/v2_batch.h"
+
+#include "api/base/convert.h"
+#include "plugin/api_tensors.h"
+#include "plugin/v2_interface.h"
+
+namespace kiln::plugin {
+
+namespace nv = nvinfer1;
+
+namespace {
+
+constexpr int64_t kMostBatch = INT32_MAX;  // what enqueue takes
+
+/// The extents of input `i`; fails where one is not known before a run.
+Result<Extents> static_extents(const InferContext& cx, int i, const PluginIdentity& identity) {
+  const TensorType& type = TRY(cx.input(i));
+  Extents extents;
+  for (const sym::Expr extent : type.shape) {
+    TRY(require(extent.is_const(), identity, ": input ", i, " is ", type,
+                "; only IPluginV2DynamicExt and IPluginV3 take dynamic shapes"));
+    extents.push_back(extent.constant().value_or(-1));
+  }
+  return extents;
+}
+
+/// The batch of the inputs, whose other extents are appended to `rest`.
+Result<int64_t> batch_of_inputs(const InferContext& cx, const PluginIdentity& identity, std::vector<nv::Dims>& rest) {
+  TRY(require(cx.num_inputs() > 0, identity,
+              " has no inputs; only those tell the batch of an IPluginV2Ext or IPluginV2IOExt"));
+  int64_t batch = 0;
+  for (int i = 0; i < cx.num_inputs(); ++i) {
+    const Extents extents = TRY(static_extents(cx, i, identity));
+    TRY(require(!extents.empty(), identity, ": input ", i,
+                " is a scalar; an IPluginV2Ext or IPluginV2IOExt takes tensors with a batch"));
+    if (i == 0) batch = extents[0];
+    TRY(require(extents[0] == batch, identity, ": input ", i, " has a batch of ", extents[0], " and input 0 of ", batch,
+                "; they are the same for an IPluginV2Ext or IPluginV2IOExt"));
+    rest.push_back(api::to_api(std::span(extents).subspan(1)));
+  }
+  TRY(require(batch <= kMostBatch, identity, ": the batch is ", batch, "; at most ", kMostBatch, " is possible"));
+  return batch;
+}
+
+Result<Shape> output_shape(const nv::Dims& dims, int64_t batch) {
+  constexpr int32_t kMostAxes = nv::Dims::MAX_DIMS - 1;  // beside the batch
+  TRY(require(dims.nbDims >= 0 && dims.nbDims <= kMostAxes, "it has ", dims.nbDims,
+              " dimensions beside the batch; 0 to ", kMostAxes, " are possible"));
+  Shape shape{batch};
+  for (int32_t axis = 0; axis < dims.nbDims; ++axis) {
+    TRY(require(dims.d[axis] >= 0, "dimension ", axis, " is ", dims.d[axis]));
+    shape.push_back(dims.d[axis]);
+  }
+  return shape;
+}
+
+nv::Dims without_batch(const nv::Dims& dims) {
+  nv::Dims result{dims.nbDims - 1, {}};
+  for (int32_t axis = 0; axis < result.nbDims; ++axis) result.d[axis] = dims.d[axis + 1];
+  return result;
+}
+
+}  // namespace
+
+Status infer_batched(InferContext& cx, nv::IPluginV2Ext& plugin, const PluginIdentity& identity) {
+  std::vector<nv::Dims> inputs;
+  const int64_t batch = TRY(batch_of_inputs(cx, identity, inputs));
+  const std::vector<DType> types = TRY(output_types_of(plugin, cx, identity));
+  for (int i = 0; i < cx.num_outputs(); ++i) {
+    const nv::Dims dims = plugin.getOutputDimensions(i, inputs.data(), count_of(inputs));
+    Shape shape = TRY(
+        in_context(output_shape(dims, batch), [&] { return str(identity, ": getOutputDimensions of output ", i); }));
+    TRY(in_context(cx.set_output(i, TensorType(types[static_cast<size_t>(i)], std::move(shape))),
+                   [&] { return str(identity); }));
+  }
+  return {};
+}
+
+Result<int32_t> batch_of(std::span<const PluginTensor> tensors) {
+  const bool has_batch = !tensors.empty() && !tensors[0].extents.empty();
+  const int64_t batch = has_batch ? tensors[0].extents[0] : -1;
+  if (batch < 0 || batch > kMostBatch)
+    return error(Code::kCorrupt, "the first input tells no batch for an IPluginV2Ext or IPluginV2IOExt");
+  return static_cast<int32_t>(batch);
+}
+
+std::vector<nv::Dims> dims_within_batch(std::span<const PluginTensor> tensors) {
+  std::vector<nv::Dims> result;
+  for (const PluginTensor& tensor : tensors) result.push_back(without_batch(api::to_api(tensor.extents)));
+  return result;
+}
+
+std::vector<nv::PluginTensorDesc> descs_within_batch(std::span<const PluginTensor> tensors) {
+  std::vector<nv::PluginTensorDesc> result = descs_of(tensors);
+  for (nv::PluginTensorDesc& desc : result) desc.dims = without_batch(desc.dims);
+  return result;
+}
+
+}  // namespace kiln::plugin

@@ -1,0 +1,25 @@
+/// Shapes of the plugins of version 2 that know static shapes alone: a batch, which is the first extent of all tensors
+/// and stays hidden from them, and the other extents.
+#pragma once
+
+#include <NvInferRuntime.h>
+
+#include <span>
+#include <vector>
+
+#include "ops/plugin_object.h"
+
+namespace kiln::plugin {
+
+/// Sets the types of the outputs, whose shapes getOutputDimensions gives without their batch. Fails where the inputs
+/// have no extent in common as their first one, or where an extent is not known before a run.
+Status infer_batched(InferContext& cx, nvinfer1::IPluginV2Ext& plugin, const PluginIdentity& identity);
+
+/// The first extent of the tensors. Fails where they are none of those that `infer_batched` took: a damaged plan has
+/// others.
+Result<int32_t> batch_of(std::span<const PluginTensor> tensors);
+/// The other extents.
+std::vector<nvinfer1::Dims> dims_within_batch(std::span<const PluginTensor> tensors);
+std::vector<nvinfer1::PluginTensorDesc> descs_within_batch(std::span<const PluginTensor> tensors);
+
+}  // namespace kiln::plugin

@@ -1,0 +1,176 @@
+#include "plugin/v2_plugin.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "plugin/api_tensors.h"
+#include "plugin/plugin_stream.h"
+#include "plugin/v2_interface.h"
+
+namespace kiln::plugin {
+
+namespace nv = nvinfer1;
+
+namespace {
+
+struct Destroy {
+  void operator()(nv::IPluginV2* plugin) const { plugin->destroy(); }
+};
+using Owned = std::unique_ptr<nv::IPluginV2, Destroy>;
+
+Result<Owned> clone_of(const nv::IPluginV2& plugin, const PluginIdentity& identity) {
+  nv::IPluginV2* const clone = plugin.clone();
+  if (!clone) return error(Code::kDevice, identity, ": clone returned null");
+  if (clone == &plugin) return error(Code::kDevice, identity, ": clone returned the plugin itself, not a copy");
+  return Owned(clone);
+}
+
+/// What deserializePlugin makes the plugin of again, as one field.
+Result<PluginField> serialized(const nv::IPluginV2& plugin, const PluginIdentity& identity) {
+  constexpr size_t kMost = INT32_MAX;  // of a field
+  constexpr size_t kGuard = 64;        // bytes behind the buffer, which show a plugin that writes more than it said
+  constexpr std::byte kMark{0xa5};
+  const size_t size = plugin.getSerializationSize();
+  TRY(require(size <= kMost, identity, ": getSerializationSize returned ", size, "; at most ", kMost,
+              " bytes are possible"));
+  Bytes bytes(size);
+  bytes.resize(size + kGuard, kMark);
+  plugin.serialize(bytes.data());
+  TRY(require(std::ranges::all_of(std::span(bytes).subspan(size), [](std::byte b) { return b == kMark; }), identity,
+              ": serialize wrote more than the ", size, " bytes that getSerializationSize returned"));
+  bytes.resize(size);
+  return PluginField{.name = "serialized",
+                     .type = PluginFieldType::kUnknown,
+                     .count = static_cast<int64_t>(size),
+                     .data = std::move(bytes)};
+}
+
+/// A clone that belongs to a context. Its interface says that it is initialized as soon as it is made.
+class V2Instance final : public PluginInstance {
+ public:
+  static Result<std::unique_ptr<PluginInstance>> attach(const nv::IPluginV2& plugin, const PluginIdentity& identity,
+                                                        const Services& services) {
+    auto made = std::make_unique<V2Instance>(identity, services.host_streams);
+    TRY(made->stream_.create());
+    made->plugin_ = TRY(clone_of(plugin, identity));
+    made->interface_ = TRY(in_context(V2Interface::of(*made->plugin_), [&] { return str(identity, ": clone"); }));
+    made->interface_->plugin().attachToContext(nullptr, nullptr, services.allocator);
+    return made;
+  }
+  V2Instance(const PluginIdentity& identity, HostStreams* streams) : identity_(identity), stream_(streams) {}
+  ~V2Instance() override {
+    static_cast<void>(stream_.wait());  // nobody is left to hear of an error
+    if (interface_) interface_->plugin().detachFromContext();
+  }
+
+  Status change_shapes(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) override {
+    TRY(require_named_formats(identity_, inputs));
+    TRY(require_named_formats(identity_, outputs));
+    if (const int32_t count = plugin_->getNbOutputs(); count != std::ssize(outputs))
+      return error(Code::kCorrupt, identity_, ": getNbOutputs returned ", count, "; the plan has ", outputs.size(),
+                   " outputs");
+    return in_context(interface_->change_shapes(inputs, outputs), [&] { return str(identity_); });
+  }
+  Status enqueue(const PluginRun& run) override {
+    const int32_t code = interface_->enqueue(run, stream_.of(run));
+    Status done = stream_.wait();  // also for what a failed call has queued
+    TRY(returned(identity_, "enqueue", code));
+    return done;
+  }
+
+ private:
+  const PluginIdentity identity_;
+  PluginStream stream_;
+  Owned plugin_;
+  std::unique_ptr<V2Interface> interface_;
+};
+
+class V2Plugin final : public PluginObject {
+ public:
+  V2Plugin(Owned plugin, std::unique_ptr<V2Interface> interface, PluginIdentity identity, const Services& services)
+      : plugin_(std::move(plugin)),
+        interface_(std::move(interface)),
+        identity_(std::move(identity)),
+        services_(services) {}
+  ~V2Plugin() override {
+    if (is_initialized_) plugin_->terminate();
+  }
+
+  const PluginIdentity& identity() const override { return identity_; }
+  int num_outputs() const override { return plugin_->getNbOutputs(); }
+  Status infer(InferContext& cx, int num_tensors) const override {
+    TRY(require(num_tensors == cx.num_inputs(), identity_, " has ", cx.num_inputs() - num_tensors,
+                " shape inputs; only plugins of version 3 take them"));
+    return interface_->infer(cx, identity_);
+  }
+  const std::vector<int>& size_outputs() const override { return no_sizes_; }
+  bool supports(std::span<const PluginTensor> tensors, int num_inputs, int position) const override {
+    return interface_->supports(tensors, num_inputs, position);
+  }
+  int most_combinations() const override { return interface_->most_combinations(); }
+  Result<Configured> configure(std::span<const PluginTensor> inputs,
+                               std::span<const PluginTensor> outputs) const override;
+  Result<std::unique_ptr<PluginInstance>> attach(int) const override {
+    const std::lock_guard lock(attaching_);
+    TRY(initialize());
+    return V2Instance::attach(*plugin_, identity_, services_);
+  }
+  /// Initializes the plugin unless that is done. The caller lets one thread at a time in.
+  Status initialize() const {
+    if (is_initialized_) return {};
+    TRY(returned(identity_, "initialize", plugin_->initialize()));
+    is_initialized_ = true;
+    return {};
+  }
+  nv::IPluginV2* plugin() const { return plugin_.get(); }
+
+ private:
+  const Owned plugin_;
+  const std::unique_ptr<V2Interface> interface_;
+  const PluginIdentity identity_;
+  const Services services_;
+  const std::vector<int> no_sizes_;
+  mutable bool is_initialized_ = false;
+  mutable std::mutex attaching_;  ///< contexts of several threads share this object until each has its copy
+};
+
+Result<std::shared_ptr<const V2Plugin>> adopt(Owned plugin, PluginIdentity identity, const Services& services) {
+  auto interface = TRY(in_context(V2Interface::of(*plugin), [&] { return str(identity); }));
+  const int32_t count = plugin->getNbOutputs();
+  TRY(require(count >= 1, identity, ": getNbOutputs returned ", count, "; 1 is the least"));
+  return std::make_shared<const V2Plugin>(std::move(plugin), std::move(interface), std::move(identity), services);
+}
+
+Result<PluginObject::Configured> V2Plugin::configure(std::span<const PluginTensor> inputs,
+                                                     std::span<const PluginTensor> outputs) const {
+  const auto made = TRY(adopt(TRY(clone_of(*plugin_, identity_)), identity_, services_));
+  TRY(in_context(made->interface_->configure(inputs, outputs), [&] { return str(identity_); }));
+  TRY(made->initialize());
+  const size_t workspace = made->interface_->workspace_bytes(inputs, outputs);
+  TRY(require(workspace <= size_t{INT64_MAX}, identity_, ": getWorkspaceSize returned ", workspace));
+  Configured result{.object = made, .tactics = {0}, .generation = PluginGeneration::kV2};
+  result.workspace_bytes = static_cast<int64_t>(workspace);
+  result.fields.push_back(TRY(serialized(*made->plugin_, identity_)));
+  return result;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const PluginObject>> adopt_v2(nv::IPluginV2* plugin, nv::TensorRTPhase phase,
+                                                     const Services& services) {
+  Owned owned(plugin);
+  const auto text = [](const char* words) { return std::string(words ? words : ""); };
+  PluginIdentity identity{text(plugin->getPluginType()), text(plugin->getPluginVersion()),
+                          text(plugin->getPluginNamespace())};
+  TRY(require(!identity.name.empty(), "the plugin: getPluginType returned no name"));
+  auto made = TRY(adopt(std::move(owned), std::move(identity), services));
+  if (phase == nv::TensorRTPhase::kRUNTIME) TRY(made->initialize());
+  return made;
+}
+
+nv::IPluginV2* v2_plugin_of(const PluginObject& object) {
+  const auto* known = dynamic_cast<const V2Plugin*>(&object);  // of our own classes, which are made in this file
+  return known ? known->plugin() : nullptr;
+}
+
+}  // namespace kiln::plugin
