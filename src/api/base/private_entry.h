@@ -1,4 +1,5 @@
-/// Functions that libnvinfer gives to its sister libraries (the parser's and the CUDA runtime's) and to nobody else:
+/// Functions that libnvinfer gives to its sister libraries (the parser's, the standard plugins' and the CUDA runtime's)
+/// and to nobody else:
 /// one exported function under the version node KILN_PRIVATE that fills a table of functions. Plain C types, no other
 /// header of ours.
 #pragma once
@@ -96,6 +97,27 @@ struct KilnParserEntry {
   void* (*create_parser_refitter)(void* refitter, void* logger, int32_t version);
 };
 
+enum KilnExpansion : int32_t {
+  kKilnNotOurs = 0,  ///< the plugin is none of the library's
+  kKilnExpanded = 1,
+  kKilnExpansionFailed = 2
+};
+
+/// How the standard plugins' library says by layers what its plugins compute. Safe from several threads.
+struct KilnExpander {
+  /// Adds such layers to an INetworkDefinition behind `inputs` (ITensor*), and writes their results to `outputs`.
+  /// `plugin` is an IPluginV2* or an IPluginV3*. What `*kept` gets owns the layers' weights; null for kKilnNotOurs.
+  KilnExpansion (*expand)(const void* plugin, void* network, void* const* inputs, int32_t num_inputs, void** outputs,
+                          int32_t num_outputs, void** kept);
+  const char* (*words)(const void* kept);  ///< why an expansion failed; live as long as `kept`
+  void (*release)(void* kept);             ///< null is fine
+};
+
+struct KilnPluginEntry {
+  /// `expander`, which lives as long as the process, is asked about the plugins of every network; null: none is.
+  KilnStatus (*set_expander)(const KilnExpander* expander);
+};
+
 /// Grows at the end only; `version` changes with anything else. A null function is one that this library does not have.
 struct KilnPrivateEntry {
   uint32_t size;     ///< in: sizeof as the caller knows it; out: bytes that were filled in
@@ -107,6 +129,7 @@ struct KilnPrivateEntry {
   KilnDeviceEntry device;
   KilnParserEntry parser;
   KilnGpuEntry gpu;
+  KilnPluginEntry plugin;
 };
 enum : uint32_t { kKilnEntryVersion = 1 };
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "api/base/convert.h"
+#include "api/build/expand_plugins.h"
 #include "api/build/missing_choices.h"
 #include "ops/cast.h"
 #include "passes/structure_regions.h"
@@ -170,6 +171,7 @@ Result<ir::Graph> graph_to_build(Network& network) {
   }
   TRY(cast_inputs(network, graph));
   TRY(cast_outputs(network, graph));
+  TRY(expand_plugins(network, graph));
   if (passes::has_regions(graph)) graph = TRY(passes::structure_regions(graph, network.group_names()));
   TRY(graph.infer(ir::Graph::Which::kAll));
   TRY(compare_named_dimensions(network, graph));

@@ -1,4 +1,4 @@
-// The table of functions that the parser's library and the CUDA runtime get.
+// The table of functions that the sister libraries get.
 #include "api/base/private_entry.h"
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 
 #include "api/entry/device_entry.h"
 #include "api/entry/parser_entry.h"
+#include "api/entry/plugin_entry.h"
 #include "api/entry/status.h"
 #include "api/entry/stream_entry.h"
 
@@ -27,6 +28,7 @@ KilnStatus kiln_private_entry(KilnPrivateEntry* entry) {
   table.device = device_entry();
   table.parser = parser_entry();
   table.gpu = gpu_entry();
+  table.plugin = plugin_entry();
   const uint32_t size = entry->size;
   std::memset(static_cast<void*>(entry), 0, size);
   std::memcpy(static_cast<void*>(entry), &table, table.size);

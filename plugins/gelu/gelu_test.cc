@@ -1,0 +1,51 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "testing/plugin_bench.h"
+
+namespace kiln::plugins::testing {
+namespace {
+
+double gelu(double v) { return v * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (v + 0.044715 * v * v * v))) / 2; }
+
+class Gelu : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Gelu, IsTheTanhForm) {
+  const Tensor x = noise({2, 3, 4}, 1);
+  Tensor y = x;
+  for (double& value : y.values) value = gelu(value);
+  expect_outputs("CustomGeluPluginDynamic", GetParam(), Attributes().set("type_id", std::vector<int32_t>{0}), {x}, {y});
+}
+
+TEST_P(Gelu, AddsTheBiasOfTheLastAxis) {
+  const std::vector<float> bias = {0.5F, -1, 2, 0};
+  const Tensor x = noise({2, 3, 4}, 2);
+  Tensor y = x;
+  for (size_t i = 0; i < y.values.size(); ++i) y.values[i] = gelu(y.values[i] + bias[i % 4]);
+  expect_outputs("CustomGeluPluginDynamic", GetParam(),
+                 Attributes().set("type_id", std::vector<int32_t>{0}).set("bias", bias), {x}, {y});
+}
+
+TEST_P(Gelu, TakesHalves) {
+  const Tensor x = noise({5, 8}, 3, nv::DataType::kHALF);
+  Tensor y = x;
+  for (double& value : y.values) value = gelu(value);
+  expect_outputs("CustomGeluPluginDynamic", GetParam(), Attributes().set("type_id", std::vector<int32_t>{1}), {x}, {y},
+                 2e-3);
+}
+
+TEST_P(Gelu, RefusesWhatItDoesNotHave) {
+  const Tensor x = noise({5, 8}, 3);
+  EXPECT_NE(error_of("CustomGeluPluginDynamic", GetParam(), Attributes(), {x}).find("field 'type_id' is missing"),
+            std::string::npos);
+  EXPECT_NE(error_of("CustomGeluPluginDynamic", GetParam(), Attributes().set("type_id", std::vector<int32_t>{2}), {x})
+                .find("type_id is 2"),
+            std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, Gelu, ::testing::Values("1", "2"));
+
+}  // namespace
+}  // namespace kiln::plugins::testing

@@ -1,0 +1,61 @@
+// GroupNormalizationPlugin: each group of channels of an image becomes one of mean 0 and variance 1, then scaled and
+// shifted by channel.
+//   in   x        floats [N, C, ...], rank 3 or more
+//        scale    [C]
+//        bias     [C]
+//   out  y        as x
+//   fields  eps  added to the variance. num_groups
+#include "library/standard_plugin.h"
+
+namespace kiln::plugins {
+namespace {
+
+class GroupNormalization final : public StandardPlugin {
+ public:
+  GroupNormalization(double eps, int64_t num_groups) : eps_(eps), num_groups_(num_groups) {}
+
+  Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
+    TRY(require(inputs[0].size() >= 3, "input 0 has rank ", inputs[0].size(), "; 3 at least is needed"));
+    const auto channels = inputs[0][1].number();
+    TRY(require(!channels || *channels % num_groups_ == 0, *channels, " channels are not divisible into ", num_groups_,
+                " groups"));
+    return std::vector<Shape>{inputs[0]};
+  }
+  std::vector<Value> add_layers(Layers&, std::span<const Value> inputs) const override {
+    const Value x = inputs[0].f32();
+    const Extents extents = x.extents();
+    Extent elements = extents[1] / num_groups_;
+    for (size_t i = 2; i < extents.size(); ++i) elements = elements * extents[i];
+    const Value groups = reshape(x, {extents[0], num_groups_, elements});
+    const Value centred = groups - mean(groups, {2});
+    const Value normal = centred / sqrt(mean(centred * centred, {2}) + eps_);
+    Extents by_channel(extents.size() - 1, 1);
+    by_channel[0] = extents[1];
+    return {reshape(normal, extents) * reshape(inputs[1].f32(), by_channel) + reshape(inputs[2].f32(), by_channel)};
+  }
+
+ private:
+  double eps_;
+  int64_t num_groups_;
+};
+
+Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
+  const int64_t num_groups = TRY(fields.integer("num_groups"));
+  TRY(require(num_groups > 0, "num_groups is ", num_groups));
+  return std::make_shared<GroupNormalization>(TRY(fields.number("eps", 1e-5)), num_groups);
+}
+
+}  // namespace
+
+std::vector<Definition> group_normalization() {
+  return {
+      {"GroupNormalizationPlugin",
+       "1",
+       Generation::kV2,
+       {{"eps", nullptr, nv::PluginFieldType::kFLOAT32, 1}, {"num_groups", nullptr, nv::PluginFieldType::kINT32, 1}},
+       3,
+       3,
+       make}};
+}
+
+}  // namespace kiln::plugins

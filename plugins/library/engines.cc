@@ -1,0 +1,109 @@
+#include "library/engines.h"
+
+#include <algorithm>
+#include <atomic>
+
+namespace kiln::plugins {
+namespace {
+
+class Silent final : public nv::ILogger {
+ public:
+  void log(Severity, const char*) noexcept override {}
+};
+
+std::atomic<nv::ILogger*>& given_logger() {
+  static std::atomic<nv::ILogger*> logger = nullptr;
+  return logger;
+}
+
+bool same(const nv::PluginTensorDesc& a, const nv::PluginTensorDesc& b) {
+  return a.type == b.type && a.dims.nbDims == b.dims.nbDims && std::equal(a.dims.d, a.dims.d + a.dims.nbDims, b.dims.d);
+}
+
+std::string name_of(const char* kind, size_t i) { return str(kind, i); }
+
+}  // namespace
+
+nv::ILogger& logger() {
+  static Silent& silent = *new Silent;
+  if (nv::ILogger* const given = given_logger()) return *given;
+  nv::ILogger* const own = getLogger();
+  return own ? *own : silent;
+}
+void set_logger(nv::ILogger* logger) { given_logger() = logger; }
+
+void log_error(const char* call, const Error& why) {
+  logger().log(nv::ILogger::Severity::kERROR, str(call, ": ", why.message).c_str());
+}
+
+struct Engines::Built {
+  std::vector<nv::PluginTensorDesc> inputs;
+  std::unique_ptr<nv::IRuntime> runtime;
+  std::unique_ptr<nv::ICudaEngine> engine;
+  std::unique_ptr<nv::IExecutionContext> context;
+};
+
+Engines::Engines(const Plugin& plugin) : plugin_(plugin) {}
+Engines::~Engines() = default;
+
+namespace {
+
+Result<std::unique_ptr<nv::IHostMemory>> plan_of(const Plugin& plugin, Engines::Descs inputs) {
+  const std::unique_ptr<nv::IBuilder> builder(nv::createInferBuilder(logger()));
+  if (!builder) return error(Code::kDevice, "no builder could be made");
+  const std::unique_ptr<nv::INetworkDefinition> network(
+      builder->createNetworkV2(1U << static_cast<uint32_t>(nv::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED)));
+  std::vector<nv::ITensor*> tensors;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    tensors.push_back(network->addInput(name_of("in", i).c_str(), inputs[i].type, inputs[i].dims));
+  Layers layers(*network);
+  const std::vector<nv::ITensor*> outputs = TRY(add_layers(plugin, layers, tensors));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    outputs[i]->setName(name_of("out", i).c_str());
+    network->markOutput(*outputs[i]);
+  }
+  const std::unique_ptr<nv::IBuilderConfig> config(builder->createBuilderConfig());
+  std::unique_ptr<nv::IHostMemory> plan(builder->buildSerializedNetwork(*network, *config));
+  if (!plan) return error(Code::kDevice, "its layers could not be built");
+  return plan;
+}
+
+}  // namespace
+
+Result<Ref<Engines::Built>> Engines::built(Descs inputs) {
+  for (const nv::PluginTensorDesc& input : inputs)
+    TRY(require(std::all_of(input.dims.d, input.dims.d + input.dims.nbDims, [](int64_t d) { return d >= 0; }),
+                "an extent of an input is not known"));
+  const std::lock_guard lock(mutex_);
+  for (const auto& one : all_)
+    if (std::ranges::equal(one->inputs, inputs, same)) return std::ref(*one);
+  const auto plan = TRY(plan_of(plugin_, inputs));
+  auto fresh = std::make_unique<Built>();
+  fresh->inputs.assign(inputs.begin(), inputs.end());
+  fresh->runtime.reset(nv::createInferRuntime(logger()));
+  if (fresh->runtime) fresh->engine.reset(fresh->runtime->deserializeCudaEngine(plan->data(), plan->size()));
+  if (fresh->engine) fresh->context.reset(fresh->engine->createExecutionContext());
+  if (!fresh->context) return error(Code::kDevice, "its layers could not be loaded");
+  all_.push_back(std::move(fresh));
+  return std::ref(*all_.back());
+}
+
+Status Engines::prepare(Descs inputs) {
+  TRY(built(inputs));
+  return {};
+}
+
+Status Engines::enqueue(Descs inputs, const void* const* from, void* const* to, cudaStream_t stream) {
+  Built& built = TRY(this->built(inputs));
+  for (int i = 0; i < built.engine->getNbIOTensors(); ++i) {
+    const char* const name = built.engine->getIOTensorName(i);
+    const bool is_input = built.engine->getTensorIOMode(name) == nv::TensorIOMode::kINPUT;
+    const auto index = static_cast<size_t>(std::stoi(std::string(name).substr(is_input ? 2 : 3)));
+    TRY(require(built.context->setTensorAddress(name, is_input ? const_cast<void*>(from[index]) : to[index]),
+                "tensor '", name, "' has no memory"));
+  }
+  if (!built.context->enqueueV3(stream)) return error(Code::kDevice, "the run failed");
+  return {};
+}
+
+}  // namespace kiln::plugins

@@ -1,0 +1,38 @@
+/// Runs of a plugin that nobody expanded: engines of its layers, built for exact shapes.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "library/standard_plugin.h"
+
+namespace kiln::plugins {
+
+/// Safe from several threads, but for runs with one object at a time, as plugins promise.
+class Engines {
+ public:
+  using Descs = std::span<const nv::PluginTensorDesc>;
+  explicit Engines(const Plugin& plugin);
+  Engines(const Engines&) = delete;
+  ~Engines();
+
+  /// Builds the engine for these inputs, if there is none.
+  Status prepare(Descs inputs);
+  Status enqueue(Descs inputs, const void* const* from, void* const* to, cudaStream_t stream);
+
+ private:
+  struct Built;
+  Result<Ref<Built>> built(Descs inputs);
+  const Plugin& plugin_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Built>> all_;
+};
+
+/// The logger of the latest `set_logger`; else libnvinfer's own, or one that is silent.
+nv::ILogger& logger();
+void set_logger(nv::ILogger* logger);  ///< null: none. It lives as long as the library's plugins.
+void log_error(const char* call, const Error& why);
+
+}  // namespace kiln::plugins

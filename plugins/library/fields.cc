@@ -1,0 +1,214 @@
+#include "library/fields.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace kiln::plugins {
+namespace {
+
+using Type = nv::PluginFieldType;
+
+/// Bytes of an element; 0 for a type that no standard plugin has.
+size_t size_of(Type type) {
+  switch (type) {
+    case Type::kINT8:
+    case Type::kCHAR:
+    case Type::kUNKNOWN: return 1;
+    case Type::kFLOAT16:
+    case Type::kBF16:
+    case Type::kINT16: return 2;
+    case Type::kFLOAT32:
+    case Type::kINT32: return 4;
+    case Type::kFLOAT64:
+    case Type::kINT64: return 8;
+    case Type::kDIMS: return sizeof(nv::Dims);
+    default: return 0;
+  }
+}
+
+double of_half(uint16_t bits) {
+  const int exponent = (bits >> 10) & 31, mantissa = bits & 1023;
+  const double sign = bits >> 15 ? -1 : 1;
+  if (exponent == 31) return mantissa ? NAN : sign * INFINITY;
+  return sign * (exponent ? std::ldexp(1024 + mantissa, exponent - 25) : std::ldexp(mantissa, -24));
+}
+
+template <class T>
+T element(std::span<const std::byte> data, int64_t i) {
+  T value;
+  std::memcpy(&value, data.data() + static_cast<size_t>(i) * sizeof(T), sizeof(T));
+  return value;
+}
+
+double number_at(Type type, std::span<const std::byte> data, int64_t i) {
+  switch (type) {
+    case Type::kINT8: return element<int8_t>(data, i);
+    case Type::kINT16: return element<int16_t>(data, i);
+    case Type::kINT32: return element<int32_t>(data, i);
+    case Type::kINT64: return static_cast<double>(element<int64_t>(data, i));
+    case Type::kFLOAT16: return of_half(element<uint16_t>(data, i));
+    case Type::kBF16: return std::bit_cast<float>(static_cast<uint32_t>(element<uint16_t>(data, i)) << 16);
+    case Type::kFLOAT32: return element<float>(data, i);
+    case Type::kFLOAT64: return element<double>(data, i);
+    default: return NAN;
+  }
+}
+
+bool is_integer(Type type) {
+  return type == Type::kINT8 || type == Type::kINT16 || type == Type::kINT32 || type == Type::kINT64;
+}
+bool is_number(Type type) { return !std::isnan(number_at(type, std::array<std::byte, 8>{}, 0)); }
+
+template <class T>
+void put(std::vector<std::byte>& out, T value) {
+  const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
+  out.insert(out.end(), bytes, bytes + sizeof value);
+}
+
+/// Reads what `put` wrote.
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
+  bool done() const { return rest_.empty(); }
+  Result<std::span<const std::byte>> take(size_t count) {
+    if (count > rest_.size()) return error(Code::kCorrupt, "the plugin's bytes end early");
+    const auto taken = rest_.first(count);
+    rest_ = rest_.subspan(count);
+    return taken;
+  }
+  Result<int32_t> number() { return element<int32_t>(TRY(take(sizeof(int32_t))), 0); }
+
+ private:
+  std::span<const std::byte> rest_;
+};
+
+}  // namespace
+
+Result<Fields> Fields::of(const nv::PluginFieldCollection* given, std::span<const nv::PluginField> known) {
+  TRY(require(given && (given->fields || given->nbFields == 0) && given->nbFields >= 0, "the fields are null"));
+  Fields result;
+  for (int32_t i = 0; i < given->nbFields; ++i) {
+    const nv::PluginField& field = given->fields[i];
+    TRY(require(field.name != nullptr, "field ", i, " has no name"));
+    const bool is_known =
+        std::ranges::any_of(known, [&](const nv::PluginField& one) { return std::strcmp(one.name, field.name) == 0; });
+    if (!is_known || result.has(field.name)) continue;
+    const size_t size = size_of(field.type);
+    TRY(require(size > 0, "field '", field.name, "' has type ", static_cast<int32_t>(field.type),
+                ", which no standard plugin reads"));
+    TRY(require(field.length >= 0 && (field.data || field.length == 0), "field '", field.name, "' of length ",
+                field.length, " has no data"));
+    const auto* const data = static_cast<const std::byte*>(field.data);
+    result.fields_.push_back(
+        {field.name, field.type, field.length, {data, data + static_cast<size_t>(field.length) * size}});
+  }
+  return result;
+}
+
+std::vector<std::byte> Fields::serialize() const {
+  std::vector<std::byte> out;
+  for (const Field& field : fields_) {
+    put(out, static_cast<int32_t>(field.name.size()));
+    for (const char letter : field.name) put(out, letter);
+    put(out, static_cast<int32_t>(field.type));
+    put(out, field.length);
+    out.insert(out.end(), field.data.begin(), field.data.end());
+  }
+  return out;
+}
+
+Result<Fields> Fields::deserialize(std::span<const std::byte> bytes) {
+  Fields result;
+  for (Reader reader(bytes); !reader.done();) {
+    const int32_t letters = TRY(reader.number());
+    if (letters < 0) return error(Code::kCorrupt, "a name of ", letters, " letters");
+    const auto name = TRY(reader.take(static_cast<size_t>(letters)));
+    const auto type = static_cast<Type>(TRY(reader.number()));
+    const int32_t length = TRY(reader.number());
+    if (length < 0 || size_of(type) == 0)
+      return error(Code::kCorrupt, "a field of type ", static_cast<int32_t>(type), " and length ", length);
+    const auto data = TRY(reader.take(static_cast<size_t>(length) * size_of(type)));
+    result.fields_.push_back({std::string(reinterpret_cast<const char*>(name.data()), name.size()),
+                              type,
+                              length,
+                              {data.begin(), data.end()}});
+  }
+  return result;
+}
+
+const Fields::Field* Fields::find(std::string_view name) const {
+  const auto found = std::ranges::find(fields_, name, &Field::name);
+  return found == fields_.end() ? nullptr : &*found;
+}
+
+Result<std::vector<double>> Fields::numbers(std::string_view name) const {
+  std::vector<double> result;
+  const Field* const field = find(name);
+  if (!field) return result;
+  TRY(require(is_number(field->type), "field '", name, "' is no list of numbers"));
+  for (int32_t i = 0; i < field->length; ++i) result.push_back(number_at(field->type, field->data, i));
+  return result;
+}
+
+Result<std::vector<int64_t>> Fields::integers(std::string_view name) const {
+  std::vector<int64_t> result;
+  const Field* const field = find(name);
+  if (!field) return result;
+  if (field->type == Type::kDIMS && field->length == 1) {
+    const auto dims = element<nv::Dims>(field->data, 0);
+    TRY(require(dims.nbDims >= 0 && dims.nbDims <= nv::Dims::MAX_DIMS, "field '", name, "' has ", dims.nbDims,
+                " dimensions"));
+    return std::vector<int64_t>(dims.d, dims.d + dims.nbDims);
+  }
+  TRY(require(is_integer(field->type), "field '", name, "' is no list of integers"));
+  for (const double number : TRY(numbers(name))) result.push_back(static_cast<int64_t>(number));
+  return result;
+}
+
+Result<std::vector<float>> Fields::floats(std::string_view name) const {
+  const std::vector<double> wide = TRY(numbers(name));
+  return std::vector<float>(wide.begin(), wide.end());
+}
+
+Result<double> Fields::number(std::string_view name) const {
+  const std::vector<double> all = TRY(numbers(name));
+  TRY(require(all.size() == 1, "field '", name, "' ", has(name) ? str("has ", all.size(), " numbers") : "is missing",
+              "; one is needed"));
+  return all.front();
+}
+Result<double> Fields::number(std::string_view name, double otherwise) const {
+  return has(name) ? number(name) : otherwise;
+}
+Result<int64_t> Fields::integer(std::string_view name) const {
+  const std::vector<int64_t> all = TRY(integers(name));
+  TRY(require(all.size() == 1, "field '", name, "' ", has(name) ? str("has ", all.size(), " integers") : "is missing",
+              "; one is needed"));
+  return all.front();
+}
+Result<int64_t> Fields::integer(std::string_view name, int64_t otherwise) const {
+  return has(name) ? integer(name) : otherwise;
+}
+Result<bool> Fields::flag(std::string_view name, bool otherwise) const {
+  return TRY(integer(name, otherwise ? 1 : 0)) != 0;
+}
+
+Result<std::string> Fields::text(std::string_view name, std::string_view otherwise) const {
+  const Field* const field = find(name);
+  if (!field) return std::string(otherwise);
+  TRY(require(field->type == Type::kCHAR, "field '", name, "' is no text"));
+  std::string result(reinterpret_cast<const char*>(field->data.data()), field->data.size());
+  while (!result.empty() && result.back() == '\0') result.pop_back();
+  return result;
+}
+
+std::vector<nv::PluginField> Fields::views() const {
+  std::vector<nv::PluginField> result;
+  for (const Field& field : fields_)
+    result.emplace_back(field.name.c_str(), field.data.data(), field.type, field.length);
+  return result;
+}
+
+}  // namespace kiln::plugins

@@ -1,0 +1,58 @@
+/// Attributes of a standard plugin, by name.
+#pragma once
+
+#include <NvInferRuntime.h>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace kiln::plugins {
+
+namespace nv = nvinfer1;
+
+/// Copies of those fields of a collection that a plugin knows; others are not looked at. Reading fails where a field's
+/// type or length is another than asked for.
+class Fields {
+ public:
+  /// Fails for a null list, or a field of some length without data.
+  static Result<Fields> of(const nv::PluginFieldCollection* given, std::span<const nv::PluginField> known);
+  /// What `serialize` wrote. Fails (kCorrupt) for other bytes.
+  static Result<Fields> deserialize(std::span<const std::byte> bytes);
+  std::vector<std::byte> serialize() const;
+
+  bool has(std::string_view name) const { return find(name) != nullptr; }
+  /// A single number of any integer type.
+  Result<int64_t> integer(std::string_view name) const;
+  Result<int64_t> integer(std::string_view name, int64_t otherwise) const;
+  Result<bool> flag(std::string_view name, bool otherwise) const;
+  /// A single number of any type.
+  Result<double> number(std::string_view name) const;
+  Result<double> number(std::string_view name, double otherwise) const;
+  /// As many as there are; empty where the field is absent. kDIMS are their extents.
+  Result<std::vector<int64_t>> integers(std::string_view name) const;
+  Result<std::vector<double>> numbers(std::string_view name) const;
+  /// Weights; halves too.
+  Result<std::vector<float>> floats(std::string_view name) const;
+  /// Without the zero behind it.
+  Result<std::string> text(std::string_view name, std::string_view otherwise) const;
+
+  /// For getFieldsToSerialize: borrowed from here.
+  std::vector<nv::PluginField> views() const;
+
+ private:
+  struct Field {
+    std::string name;
+    nv::PluginFieldType type;
+    int32_t length;
+    std::vector<std::byte> data;
+  };
+  const Field* find(std::string_view name) const;
+  std::vector<Field> fields_;
+};
+
+}  // namespace kiln::plugins

@@ -1,0 +1,69 @@
+/// What a standard plugin is: its name, its attributes, and layers that compute what it does.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+#include "library/fields.h"
+#include "library/shape.h"
+#include "library/value.h"
+
+namespace kiln::plugins {
+
+using Types = std::vector<nv::DataType>;
+constexpr bool is_float(nv::DataType type) { return type == nv::DataType::kFLOAT || type == nv::DataType::kHALF; }
+constexpr bool is_index(nv::DataType type) { return type == nv::DataType::kINT32 || type == nv::DataType::kINT64; }
+
+/// A plugin with its attributes read. Shared by all its clones, so that it does not change.
+class StandardPlugin {
+ public:
+  virtual ~StandardPlugin() = default;
+
+  virtual int num_outputs() const { return 1; }
+  /// Whether input `before.size()` may be of that type behind inputs of types `before`. If not said otherwise, the
+  /// first is of floats, and the others are of its type.
+  virtual bool takes(nv::DataType type, std::span<const nv::DataType> before) const;
+  /// If not said otherwise, all are of the first input's type.
+  virtual Types output_types(std::span<const nv::DataType> inputs) const;
+  /// Fails where inputs do not fit. There are as many as the definition says.
+  virtual Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const = 0;
+  /// The outputs, whose types may still be others than `output_types` says.
+  virtual std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const = 0;
+};
+
+/// By which interface programs meet a plugin.
+enum class Generation : bool {
+  kV2,  ///< IPluginV2DynamicExt
+  kV3   ///< IPluginV3
+};
+
+struct Definition {
+  const char *name, *version;
+  Generation generation;
+  std::vector<nv::PluginField> fields;  ///< names and types
+  int min_inputs, max_inputs;           ///< -1: any number
+  Result<std::shared_ptr<const StandardPlugin>> (*make)(const Fields& fields);
+};
+
+/// All definitions of the library.
+std::span<const Definition> definitions();
+
+/// A plugin of a definition.
+struct Plugin {
+  const Definition* definition;
+  Fields fields;
+  std::shared_ptr<const StandardPlugin> computation;
+};
+/// Fails where attributes are missing or wrong, naming the plugin.
+Result<Plugin> make_plugin(const Definition& definition, Fields fields);
+/// Whether input `before.size()` may be of that type, or an output behind the inputs.
+bool supports(const Plugin& plugin, std::span<const nv::DataType> before, int num_inputs, nv::DataType type);
+Status require_inputs(const Plugin& plugin, int count);
+Result<std::vector<Shape>> output_shapes(const Plugin& plugin, std::span<const Shape> inputs);
+/// The outputs, of the plugin's types, none of them an input. Fails where inputs do not fit, or a layer was refused.
+Result<std::vector<nv::ITensor*>> add_layers(const Plugin& plugin, Layers& layers,
+                                             std::span<nv::ITensor* const> inputs);
+
+}  // namespace kiln::plugins

@@ -1,0 +1,132 @@
+// Standard plugins as IPluginV2DynamicExt.
+#include <cstring>
+
+#include "library/creators.h"
+#include "library/guard.h"
+#include "library/objects.h"
+
+namespace kiln::plugins {
+namespace {
+
+/// Types of a list of tensors.
+Types types_of(const nv::PluginTensorDesc* tensors, int32_t count) {
+  Types types;
+  for (int32_t i = 0; i < count; ++i) types.push_back(tensors[i].type);
+  return types;
+}
+
+class PluginV2 final : public nv::IPluginV2DynamicExt {
+ public:
+  PluginV2(Plugin plugin, std::string plugin_namespace)
+      : plugin_(std::move(plugin)), namespace_(std::move(plugin_namespace)), bytes_(plugin_.fields.serialize()) {}
+
+  const char* getPluginType() const noexcept override { return definition().name; }
+  const char* getPluginVersion() const noexcept override { return definition().version; }
+  int32_t getNbOutputs() const noexcept override { return plugin_.computation->num_outputs(); }
+  int32_t initialize() noexcept override { return 0; }
+  void terminate() noexcept override {}
+  size_t getSerializationSize() const noexcept override { return bytes_.size(); }
+  void serialize(void* buffer) const noexcept override {
+    if (!bytes_.empty()) std::memcpy(buffer, bytes_.data(), bytes_.size());
+  }
+  void destroy() noexcept override { delete this; }
+  void setPluginNamespace(const char* name) noexcept override { namespace_ = name ? name : ""; }
+  const char* getPluginNamespace() const noexcept override { return namespace_.c_str(); }
+  nv::DataType getOutputDataType(int32_t index, const nv::DataType* inputs, int32_t count) const noexcept override {
+    return guarded(definition(), "getOutputDataType", nv::DataType::kFLOAT, [&]() -> Result<nv::DataType> {
+      const Types types = plugin_.computation->output_types({inputs, static_cast<size_t>(count)});
+      TRY(require(index >= 0 && static_cast<size_t>(index) < types.size(), "there is no output ", index));
+      return types[static_cast<size_t>(index)];
+    });
+  }
+  nv::IPluginV2DynamicExt* clone() const noexcept override {
+    return guarded(definition(), "clone", static_cast<nv::IPluginV2DynamicExt*>(nullptr),
+                   [&]() -> Result<nv::IPluginV2DynamicExt*> {
+                     auto copy = std::make_unique<PluginV2>(plugin_, namespace_);
+                     copy->num_inputs_ = num_inputs_;
+                     return copy.release();
+                   });
+  }
+  nv::DimsExprs getOutputDimensions(int32_t index, const nv::DimsExprs* inputs, int32_t count,
+                                    nv::IExprBuilder& builder) noexcept override {
+    return guarded(definition(), "getOutputDimensions", nv::DimsExprs{-1, {}}, [&]() -> Result<nv::DimsExprs> {
+      std::vector<Shape> shapes;
+      for (int32_t i = 0; i < count; ++i) shapes.push_back(shape_of(inputs[i], builder));
+      const std::vector<Shape> outputs = TRY(output_shapes(plugin_, shapes));
+      TRY(require(index >= 0 && static_cast<size_t>(index) < outputs.size(), "there is no output ", index));
+      return dims_of(outputs[static_cast<size_t>(index)], builder);
+    });
+  }
+  bool supportsFormatCombination(int32_t position, const nv::PluginTensorDesc* tensors, int32_t num_inputs,
+                                 int32_t) noexcept override {
+    return guarded(definition(), "supportsFormatCombination", false, [&]() -> Result<bool> {
+      return tensors[position].format == nv::TensorFormat::kLINEAR &&
+             supports(plugin_, types_of(tensors, position), num_inputs, tensors[position].type);
+    });
+  }
+  void configurePlugin(const nv::DynamicPluginTensorDesc*, int32_t count, const nv::DynamicPluginTensorDesc*,
+                       int32_t) noexcept override {
+    num_inputs_ = count;
+  }
+  size_t getWorkspaceSize(const nv::PluginTensorDesc*, int32_t, const nv::PluginTensorDesc*,
+                          int32_t) const noexcept override {
+    return 0;
+  }
+  int32_t enqueue(const nv::PluginTensorDesc* inputs, const nv::PluginTensorDesc*, const void* const* from,
+                  void* const* to, void*, cudaStream_t stream) noexcept override {
+    return guarded(definition(), "enqueue", 1, [&]() -> Result<int32_t> {
+      TRY(engines_.enqueue({inputs, static_cast<size_t>(num_inputs_)}, from, to, stream));
+      return 0;
+    });
+  }
+
+ private:
+  const Definition& definition() const { return *plugin_.definition; }
+
+  Plugin plugin_;
+  std::string namespace_;
+  std::vector<std::byte> bytes_;
+  int32_t num_inputs_ = 0;  ///< as configured
+  Engines engines_{plugin_};
+  Known known_{static_cast<nv::IPluginV2*>(this), plugin_};
+};
+
+class CreatorV2 final : public nv::IPluginCreator {
+ public:
+  CreatorV2(const Definition& definition, std::string plugin_namespace)
+      : definition_(definition),
+        namespace_(std::move(plugin_namespace)),
+        fields_{static_cast<int32_t>(definition.fields.size()), definition.fields.data()} {}
+  const char* getPluginName() const noexcept override { return definition_.name; }
+  const char* getPluginVersion() const noexcept override { return definition_.version; }
+  const nv::PluginFieldCollection* getFieldNames() noexcept override { return &fields_; }
+  nv::IPluginV2* createPlugin(const char*, const nv::PluginFieldCollection* given) noexcept override {
+    return guarded(definition_, "createPlugin", static_cast<nv::IPluginV2*>(nullptr), [&]() -> Result<nv::IPluginV2*> {
+      return new PluginV2(TRY(make_plugin(definition_, TRY(Fields::of(given, definition_.fields)))), namespace_);
+    });
+  }
+  nv::IPluginV2* deserializePlugin(const char*, const void* bytes, size_t count) noexcept override {
+    return guarded(definition_, "deserializePlugin", static_cast<nv::IPluginV2*>(nullptr),
+                   [&]() -> Result<nv::IPluginV2*> {
+                     TRY(require(bytes || count == 0, "the bytes are null"));
+                     Fields fields = TRY(Fields::deserialize({static_cast<const std::byte*>(bytes), count}));
+                     return new PluginV2(TRY(make_plugin(definition_, std::move(fields))), namespace_);
+                   });
+  }
+  void setPluginNamespace(const char* name) noexcept override { namespace_ = name ? name : ""; }
+  const char* getPluginNamespace() const noexcept override { return namespace_.c_str(); }
+
+ private:
+  const Definition& definition_;
+  std::string namespace_;
+  nv::PluginFieldCollection fields_;
+};
+
+}  // namespace
+
+std::unique_ptr<nv::IPluginCreatorInterface> make_v2_creator(const Definition& definition,
+                                                             std::string plugin_namespace) {
+  return std::make_unique<CreatorV2>(definition, std::move(plugin_namespace));
+}
+
+}  // namespace kiln::plugins

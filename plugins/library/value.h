@@ -1,0 +1,195 @@
+/// Tensors of a network under construction as values to calculate with: how standard plugins say what they compute.
+/// What cannot be added makes a value without a tensor, and so do operations on such; the network's logger has been
+/// told why, and who adds layers looks at the end (Layers::failed).
+#pragma once
+
+#include <NvInfer.h>
+
+#include <cstdint>
+#include <deque>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kiln::plugins {
+
+namespace nv = nvinfer1;
+
+class Layers;
+class Extent;
+using Extents = std::vector<Extent>;
+using Axes = std::vector<int>;  ///< negative ones count from the back
+
+class Value {
+ public:
+  Value() = default;
+  Value(Layers& layers, nv::ITensor* tensor) : layers_(&layers), tensor_(tensor) {}
+  nv::ITensor* tensor() const { return tensor_; }  ///< null after a failure
+  Layers& layers() const { return *layers_; }
+
+  nv::DataType type() const { return tensor_ ? tensor_->getType() : nv::DataType::kFLOAT; }
+  int rank() const { return tensor_ ? tensor_->getDimensions().nbDims : 0; }
+  Extent extent(int axis) const;
+  Extents extents() const;
+
+  Value cast(nv::DataType type) const;
+  Value f32() const { return cast(nv::DataType::kFLOAT); }
+  Value i32() const { return cast(nv::DataType::kINT32); }
+  Value i64() const { return cast(nv::DataType::kINT64); }
+
+ private:
+  Layers* layers_ = nullptr;
+  nv::ITensor* tensor_ = nullptr;
+};
+
+/// A length: a number, or what a run tells, an i64 tensor of shape [1].
+class Extent {
+ public:
+  Extent(int64_t number) : number_(number) {}  // NOLINT(google-explicit-constructor): lists of extents are readable
+  explicit Extent(Value value) : value_(value) {}
+  std::optional<int64_t> number() const { return number_; }
+  Value value(Layers& layers) const;                  ///< i64 [1]
+  Layers& layers() const { return value_.layers(); }  ///< of what a run tells
+
+ private:
+  std::optional<int64_t> number_;
+  Value value_;
+};
+Extent operator+(const Extent& a, const Extent& b);
+Extent operator-(const Extent& a, const Extent& b);
+Extent operator*(const Extent& a, const Extent& b);
+Extent operator/(const Extent& a, const Extent& b);  ///< rounds down
+Extent min(const Extent& a, const Extent& b);
+Extent max(const Extent& a, const Extent& b);
+
+/// The network that values are added to. It keeps the weights of constants, so that it outlives the build.
+class Layers {
+ public:
+  explicit Layers(nv::INetworkDefinition& network) : network_(network) {}
+  Layers(const Layers&) = delete;
+  nv::INetworkDefinition& network() { return network_; }
+
+  Value constant(nv::Dims dims, std::vector<float> elements);
+  Value constant(nv::Dims dims, std::vector<int32_t> elements);
+  Value constant(nv::Dims dims, std::vector<int64_t> elements);
+  /// Elements of any type, which are copied.
+  Value constant(nv::Dims dims, nv::DataType type, const void* elements, size_t size_bytes);
+  Value scalar(double number, nv::DataType type, int rank = 0);
+  /// `number` everywhere.
+  Value full(const Extents& extents, double number, nv::DataType type);
+  /// 0, 1, 2, ...: [length].
+  Value iota(const Extent& length, nv::DataType type);
+  Value shape_tensor(const Extents& extents);  ///< i64 [extents.size()]
+
+  /// Output 0 of a layer; takes note if the layer is null, which then was refused.
+  Value output(nv::ILayer* layer, int index = 0);
+  void fail() { failed_ = true; }
+  bool failed() const { return failed_; }
+
+ private:
+  nv::INetworkDefinition& network_;
+  std::deque<std::vector<std::byte>> kept_;
+  bool failed_ = false;
+};
+
+nv::Dims dims_of(std::initializer_list<int64_t> extents);
+nv::Dims dims_of(std::span<const int64_t> extents);
+int axis_of(const Value& x, int axis);  ///< counted from the front
+
+// Element by element. Ranks that differ are made equal by extents of 1 in front; a number becomes of the other's type.
+Value binary(const Value& a, const Value& b, nv::ElementWiseOperation operation);
+Value binary(const Value& a, double b, nv::ElementWiseOperation operation);
+Value binary(double a, const Value& b, nv::ElementWiseOperation operation);
+#define KILN_BINARY(function, operation)                                                                              \
+  inline Value function(const Value& a, const Value& b) { return binary(a, b, nv::ElementWiseOperation::operation); } \
+  inline Value function(const Value& a, double b) { return binary(a, b, nv::ElementWiseOperation::operation); }       \
+  inline Value function(double a, const Value& b) { return binary(a, b, nv::ElementWiseOperation::operation); }
+KILN_BINARY(operator+, kSUM)
+KILN_BINARY(operator-, kSUB)
+KILN_BINARY(operator*, kPROD)
+KILN_BINARY(operator/, kDIV)
+KILN_BINARY(floor_div, kFLOOR_DIV)
+KILN_BINARY(min, kMIN)
+KILN_BINARY(max, kMAX)
+KILN_BINARY(pow, kPOW)
+KILN_BINARY(operator<, kLESS)
+KILN_BINARY(operator>, kGREATER)
+KILN_BINARY(operator==, kEQUAL)
+KILN_BINARY(operator&&, kAND)
+KILN_BINARY(operator||, kOR)
+#undef KILN_BINARY
+Value unary(const Value& x, nv::UnaryOperation operation);
+#define KILN_UNARY(function, operation) \
+  inline Value function(const Value& x) { return unary(x, nv::UnaryOperation::operation); }
+KILN_UNARY(exp, kEXP)
+KILN_UNARY(log, kLOG)
+KILN_UNARY(sqrt, kSQRT)
+KILN_UNARY(abs, kABS)
+KILN_UNARY(operator-, kNEG)
+KILN_UNARY(operator!, kNOT)
+KILN_UNARY(floor, kFLOOR)
+KILN_UNARY(ceil, kCEIL)
+KILN_UNARY(round, kROUND)
+KILN_UNARY(sin, kSIN)
+KILN_UNARY(cos, kCOS)
+KILN_UNARY(erf, kERF)
+#undef KILN_UNARY
+Value operator>=(const Value& a, const Value& b);
+Value operator>=(const Value& a, double b);
+Value operator<=(const Value& a, const Value& b);
+Value operator<=(const Value& a, double b);
+Value activation(const Value& x, nv::ActivationType type, float alpha = 0, float beta = 0);
+inline Value sigmoid(const Value& x) { return activation(x, nv::ActivationType::kSIGMOID); }
+inline Value tanh(const Value& x) { return activation(x, nv::ActivationType::kTANH); }
+inline Value relu(const Value& x) { return activation(x, nv::ActivationType::kRELU); }
+Value clamp(const Value& x, double least, double most);
+Value select(const Value& condition, const Value& yes, const Value& no);
+Value select(const Value& condition, const Value& yes, double no);
+Value softmax(const Value& x, int axis);
+
+// Reductions and products.
+Value reduce(const Value& x, nv::ReduceOperation operation, const Axes& axes, bool keep = true);
+inline Value sum(const Value& x, const Axes& axes, bool keep = true) {
+  return reduce(x, nv::ReduceOperation::kSUM, axes, keep);
+}
+inline Value mean(const Value& x, const Axes& axes, bool keep = true) {
+  return reduce(x, nv::ReduceOperation::kAVG, axes, keep);
+}
+inline Value max_of(const Value& x, const Axes& axes, bool keep = true) {
+  return reduce(x, nv::ReduceOperation::kMAX, axes, keep);
+}
+enum class Transposed : bool { kNo, kYes };
+Value matmul(const Value& a, const Value& b, Transposed a_is = Transposed::kNo, Transposed b_is = Transposed::kNo);
+Value einsum(const char* equation, std::initializer_list<Value> operands);
+Value cumulative_sum(const Value& x, int axis);
+struct TopK {
+  Value values, indices;  ///< the greatest first
+};
+TopK top_k(const Value& x, const Extent& k, int axis);  ///< `k` at most 3840
+/// [n, 3]: image, class and box of what stays, by image and class, the best first. boxes [N, B, 4] or [N, B, C, 4] as
+/// two corners, scores [N, B, C].
+Value non_max_suppression(const Value& boxes, const Value& scores, int64_t most_of_class, double iou_threshold,
+                          double score_threshold);
+
+// Elements elsewhere.
+Value reshape(const Value& x, const Extents& extents);
+Value unsqueeze(const Value& x, const Axes& axes);  ///< axes of the result
+Value squeeze(const Value& x, const Axes& axes);
+Value transpose(const Value& x, const std::vector<int>& permutation);
+Value concat(const std::vector<Value>& parts, int axis);
+/// Elements start, start + stride, ... along one axis.
+Value slice(const Value& x, int axis, const Extent& start, const Extent& size, int64_t stride = 1);
+Value pick(const Value& x, int axis, int64_t index);  ///< one element of the axis, which goes
+std::vector<Value> split(const Value& x, int axis, const std::vector<int64_t>& sizes);
+Value broadcast(const Value& x, const Extents& extents);  ///< axes of extent 1 grow; ranks are equal
+Value pad(const Value& x, const std::vector<int64_t>& before, const std::vector<int64_t>& after, double number = 0);
+Value gather(const Value& x, const Value& indices, int axis);
+Value gather_nd(const Value& x, const Value& indices, int batch_axes = 0);
+Value gather_elements(const Value& x, const Value& indices, int axis);
+Value scatter_elements(const Value& data, const Value& indices, const Value& updates, int axis);
+Value scatter_nd(const Value& data, const Value& indices, const Value& updates);
+
+}  // namespace kiln::plugins

@@ -1,0 +1,232 @@
+#include "testing/plugin_bench.h"
+
+#include <NvInferPlugin.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+#include "api/base/convert.h"
+#include "tensor/host_tensor.h"
+#include "tensor/view.h"
+#include "testing/holders.h"
+
+namespace kiln::plugins::testing {
+namespace {
+
+using api::testing::Running;
+using api::testing::Shared;
+using api::testing::Workbench;
+
+nv::Dims dims_of(const std::vector<int64_t>& extents) {
+  nv::Dims dims{static_cast<int32_t>(extents.size()), {}};
+  std::copy(extents.begin(), extents.end(), dims.d);
+  return dims;
+}
+
+DType dtype_of(nv::DataType type) { return api::from_api(type).value(); }
+
+Shared<std::byte> bytes_of(const Tensor& tensor) {
+  const HostTensor host =
+      HostTensor::of(dtype_of(tensor.type), Extents(tensor.extents.begin(), tensor.extents.end()), tensor.values);
+  return {host.bytes().begin(), host.bytes().end()};
+}
+
+Tensor tensor_of(nv::DataType type, const std::vector<int64_t>& extents, const Shared<std::byte>& bytes) {
+  Tensor tensor{extents, {}, type};
+  const Extents shape(extents.begin(), extents.end());
+  const View view(HostTensor(dtype_of(type), shape, std::span(bytes.data(), bytes.size()), nullptr));
+  for (int64_t i = 0; i < view.volume(); ++i) tensor.values.push_back(static_cast<double>(view[i]));
+  return tensor;
+}
+
+/// The logger that the library of plugins was given, which it keeps.
+api::testing::Logger& plugin_logger() {
+  static api::testing::Logger& logger = *new api::testing::Logger;
+  return logger;
+}
+
+/// The program around one plugin.
+class Bench {
+ public:
+  Bench(Way way, const std::vector<Tensor>& inputs) : way_(way), inputs_(inputs) {
+    plugin_logger().errors.clear();
+    EXPECT_TRUE(initLibNvInferPlugins(&plugin_logger(), ""));
+  }
+
+  Outcome run(const char* plugin, const char* version, const Attributes& attributes) {
+    const std::vector<nv::PluginField> fields = attributes.fields();
+    const nv::PluginFieldCollection collection{static_cast<int32_t>(fields.size()), fields.data()};
+    nv::ILayer* const layer = add(plugin, version, collection);
+    if (!layer) return {{}, errors()};
+    for (int i = 0; i < layer->getNbOutputs(); ++i) {
+      layer->getOutput(i)->setName(str("y", i).c_str());
+      w_->markOutput(*layer->getOutput(i));
+    }
+    Running running(w_);
+    if (!running.context) return {{}, running.error + errors()};
+    return run(running, layer->getNbOutputs());
+  }
+
+ private:
+  nv::ILayer* add(const char* plugin, const char* version, const nv::PluginFieldCollection& fields) {
+    std::vector<nv::ITensor*> tensors = add_inputs();
+    nv::IPluginCreatorInterface* const creator = getPluginRegistry()->getCreator(plugin, version);
+    EXPECT_NE(creator, nullptr) << plugin << ' ' << version;
+    if (!creator) return nullptr;
+    const auto count = static_cast<int32_t>(tensors.size());
+    if (std::strcmp(creator->getInterfaceInfo().kind, "PLUGIN CREATOR_V3ONE") == 0) {
+      std::unique_ptr<nv::IPluginV3> made(
+          static_cast<nv::IPluginCreatorV3One*>(creator)->createPlugin("plugin", &fields, nv::TensorRTPhase::kBUILD));
+      if (!made) return nullptr;
+      if (way_ == Way::kEnqueue) made = hold(std::move(made));
+      return w_->addPluginV3(tensors.data(), count, nullptr, 0, *made);
+    }
+    OwnedV2 made(static_cast<nv::IPluginCreator*>(creator)->createPlugin("plugin", &fields));
+    if (!made) return nullptr;
+    if (way_ == Way::kEnqueue) made = hold(std::move(made));
+    return w_->addPluginV2(tensors.data(), count, *made);
+  }
+
+  std::vector<nv::ITensor*> add_inputs() {
+    std::vector<nv::ITensor*> tensors;
+    nv::IOptimizationProfile* const profile = w_.builder->createOptimizationProfile();
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      nv::Dims dims = dims_of(inputs_[i].extents);
+      const std::string name = str("x", i);
+      for (const auto which :
+           {nv::OptProfileSelector::kMIN, nv::OptProfileSelector::kOPT, nv::OptProfileSelector::kMAX})
+        profile->setDimensions(name.c_str(), which, dims);
+      if (way_ == Way::kDynamicLayers) std::fill_n(dims.d, dims.nbDims, -1);
+      tensors.push_back(w_->addInput(name.c_str(), inputs_[i].type, dims));
+    }
+    if (way_ == Way::kDynamicLayers) w_.config->addOptimizationProfile(profile);
+    return tensors;
+  }
+
+  Outcome run(Running& running, int num_outputs) {
+    std::vector<Shared<std::byte>> memory;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      memory.push_back(bytes_of(inputs_[i]));
+      const std::string name = str("x", i);
+      running.context->setInputShape(name.c_str(), dims_of(inputs_[i].extents));
+      running.context->setTensorAddress(name.c_str(), memory.back().data());
+    }
+    Outcome outcome;
+    for (int i = 0; i < num_outputs; ++i) {
+      const std::string name = str("y", i);
+      const nv::Dims dims = running.context->getTensorShape(name.c_str());
+      outcome.outputs.push_back({std::vector<int64_t>(dims.d, dims.d + std::max(dims.nbDims, 0)),
+                                 {},
+                                 running.engine->getTensorDataType(name.c_str())});
+      memory.emplace_back(static_cast<size_t>(std::max<int64_t>(volume(outcome.outputs.back().extents), 0)) * 8);
+      running.context->setTensorAddress(name.c_str(), memory.back().data());
+    }
+    if (!running.run()) return {{}, running.last_error() + errors()};
+    for (size_t i = 0; i < outcome.outputs.size(); ++i)
+      outcome.outputs[i] = tensor_of(outcome.outputs[i].type, outcome.outputs[i].extents, memory[inputs_.size() + i]);
+    return outcome;
+  }
+
+  std::string errors() const {
+    std::string all;
+    for (const auto& logged : {plugin_logger().errors, w_.logger.errors})
+      for (const std::string& one : logged) all += one + "\n";
+    return all;
+  }
+
+  Way way_;
+  const std::vector<Tensor>& inputs_;
+  Workbench w_;
+};
+
+}  // namespace
+
+int64_t volume(const std::vector<int64_t>& extents) {
+  int64_t result = 1;
+  for (const int64_t extent : extents) result *= extent;
+  return result;
+}
+
+Tensor noise(std::vector<int64_t> extents, int seed, nv::DataType type) {
+  Tensor tensor{std::move(extents), {}, type};
+  uint32_t state = static_cast<uint32_t>(seed) * 2654435761U + 1;
+  for (int64_t i = 0; i < volume(tensor.extents); ++i) {
+    state = state * 1664525U + 1013904223U;
+    // Multiples of 1/1024 are exact in halves, too.
+    tensor.values.push_back(static_cast<double>(state >> 21U) / 1024 - 1);
+  }
+  return tensor;
+}
+
+Tensor ints(std::vector<int64_t> extents, std::vector<double> values) {
+  return {std::move(extents), std::move(values), nv::DataType::kINT32};
+}
+
+Attributes& Attributes::add(const char* name, nv::PluginFieldType type, const void* data, size_t count, size_t size) {
+  const auto* const bytes = static_cast<const std::byte*>(data);
+  all_.push_back({name, type, static_cast<int32_t>(count), {bytes, bytes + count * size}});
+  return *this;
+}
+Attributes& Attributes::set(const char* name, std::vector<int32_t> values) {
+  return add(name, nv::PluginFieldType::kINT32, values.data(), values.size(), sizeof(int32_t));
+}
+Attributes& Attributes::set(const char* name, std::vector<float> values) {
+  return add(name, nv::PluginFieldType::kFLOAT32, values.data(), values.size(), sizeof(float));
+}
+Attributes& Attributes::set(const char* name, std::string text) {
+  return add(name, nv::PluginFieldType::kCHAR, text.c_str(), text.size() + 1, 1);
+}
+Attributes& Attributes::set(const char* name, nv::Dims dims) {
+  return add(name, nv::PluginFieldType::kDIMS, &dims, 1, sizeof dims);
+}
+std::vector<nv::PluginField> Attributes::fields() const {
+  std::vector<nv::PluginField> fields;
+  for (const Attribute& one : all_) fields.emplace_back(one.name.c_str(), one.data.data(), one.type, one.length);
+  return fields;
+}
+
+const char* name_of(Way way) {
+  switch (way) {
+    case Way::kLayers: return "layers";
+    case Way::kDynamicLayers: return "layers of dynamic shapes";
+    case Way::kEnqueue: return "enqueue";
+  }
+  return "?";
+}
+
+Outcome run(Way way, const char* plugin, const char* version, const Attributes& attributes,
+            const std::vector<Tensor>& inputs) {
+  return Bench(way, inputs).run(plugin, version, attributes);
+}
+
+void expect_outputs(const char* plugin, const char* version, const Attributes& attributes,
+                    const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs, double tolerance) {
+  for (const Way way : kWays) {
+    SCOPED_TRACE(str(plugin, ' ', version, " by ", name_of(way)));
+    const Outcome got = run(way, plugin, version, attributes, inputs);
+    EXPECT_EQ(got.error, "");
+    ASSERT_EQ(got.outputs.size(), outputs.size());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      SCOPED_TRACE(str("output ", i));
+      EXPECT_EQ(got.outputs[i].type, outputs[i].type);
+      ASSERT_EQ(got.outputs[i].extents, outputs[i].extents);
+      int reported = 0;
+      for (size_t k = 0; k < outputs[i].values.size() && reported < 5; ++k) {
+        const double want = outputs[i].values[k], is = got.outputs[i].values[k];
+        const bool near = want == is || std::abs(want - is) <= tolerance * std::max(1.0, std::abs(want));
+        if (!near) ++reported;
+        EXPECT_TRUE(near) << "element " << k << " is " << is << ", not " << want;
+      }
+    }
+  }
+}
+
+std::string error_of(const char* plugin, const char* version, const Attributes& attributes,
+                     const std::vector<Tensor>& inputs) {
+  return run(Way::kLayers, plugin, version, attributes, inputs).error;
+}
+
+}  // namespace kiln::plugins::testing

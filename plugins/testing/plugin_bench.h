@@ -1,0 +1,68 @@
+/// Runs of one standard plugin, in the ways in which programs run it.
+#pragma once
+
+#include <NvInfer.h>
+
+#include <string>
+#include <vector>
+
+#include "api/build/testing/workbench.h"
+
+namespace kiln::plugins::testing {
+
+namespace nv = nvinfer1;
+
+/// A tensor in doubles, whatever its type.
+struct Tensor {
+  std::vector<int64_t> extents;
+  std::vector<double> values;
+  nv::DataType type = nv::DataType::kFLOAT;
+};
+int64_t volume(const std::vector<int64_t>& extents);
+/// Numbers between -1 and 1 that look random, the same ones for the same seed.
+Tensor noise(std::vector<int64_t> extents, int seed, nv::DataType type = nv::DataType::kFLOAT);
+Tensor ints(std::vector<int64_t> extents, std::vector<double> values);
+
+/// Attributes, as a program hands them over.
+class Attributes {
+ public:
+  Attributes& set(const char* name, std::vector<int32_t> values);
+  Attributes& set(const char* name, std::vector<float> values);
+  Attributes& set(const char* name, std::string text);
+  Attributes& set(const char* name, nv::Dims dims);
+  std::vector<nv::PluginField> fields() const;
+
+ private:
+  struct Attribute {
+    std::string name;
+    nv::PluginFieldType type;
+    int32_t length;
+    std::vector<std::byte> data;
+  };
+  Attributes& add(const char* name, nv::PluginFieldType type, const void* data, size_t count, size_t size);
+  std::vector<Attribute> all_;
+};
+
+enum class Way {
+  kLayers,         ///< the builder puts layers in the plugin's place
+  kDynamicLayers,  ///< so it does where all extents are known at run time alone
+  kEnqueue         ///< a plugin of the program's that has a standard one inside, and hands it its calls
+};
+inline constexpr Way kWays[] = {Way::kLayers, Way::kDynamicLayers, Way::kEnqueue};
+const char* name_of(Way way);
+
+struct Outcome {
+  std::vector<Tensor> outputs;
+  std::string error;  ///< of creating, building or running; empty if there was none
+};
+Outcome run(Way way, const char* plugin, const char* version, const Attributes& attributes,
+            const std::vector<Tensor>& inputs);
+
+/// Expects every way to give the outputs within `tolerance`, relative to the greater of 1 and the value.
+void expect_outputs(const char* plugin, const char* version, const Attributes& attributes,
+                    const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs, double tolerance = 1e-5);
+/// The error of adding, or building by layers, a plugin that does not fit.
+std::string error_of(const char* plugin, const char* version, const Attributes& attributes,
+                     const std::vector<Tensor>& inputs);
+
+}  // namespace kiln::plugins::testing

@@ -1,0 +1,120 @@
+#include "api/build/expand_plugins.h"
+
+#include <atomic>
+#include <cstring>
+
+#include "ops/plugin.h"
+#include "plugin/v2_plugin.h"
+#include "plugin/v3_plugin.h"
+
+namespace kiln::api {
+namespace {
+
+std::atomic<const KilnExpander*>& expander_in_use() {
+  static std::atomic<const KilnExpander*> expander = nullptr;
+  return expander;
+}
+
+/// The program's object behind an op; null where there is none.
+const void* object_of(const ops::Plugin& op) {
+  if (!op.object) return nullptr;
+  if (const nv::IPluginV2* const plugin = plugin::v2_plugin_of(*op.object)) return plugin;
+  return plugin::v3_plugin_of(*op.object);
+}
+
+/// What an expander keeps for the layers that it added.
+struct Kept {
+  const KilnExpander& expander;
+  void* data = nullptr;
+  explicit Kept(const KilnExpander& expander) : expander(expander) {}
+  Kept(const Kept&) = delete;
+  ~Kept() { expander.release(data); }
+};
+
+/// Gives constants that borrow their elements from an expander elements of their own.
+Status own_constants(ir::Graph& graph, ir::NodeId first) {
+  for (auto i = ir::index(first); i < static_cast<size_t>(graph.num_nodes()); ++i) {
+    const auto id = static_cast<ir::NodeId>(i);
+    const auto* constant = graph.alive(id) ? graph.node(id).op.as<ops::Constant>() : nullptr;
+    if (!constant || constant->value.owner() || constant->value.bytes().empty()) continue;
+    HostTensor::Fresh copy = TRY(HostTensor::make(constant->value.dtype(), constant->value.extents()));
+    std::memcpy(copy.data.data(), constant->value.bytes().data(), copy.data.size());
+    ops::Constant own = *constant;
+    own.value = std::move(copy.tensor);
+    graph.set_op(id, std::move(own));
+  }
+  return {};
+}
+
+/// Names the layers behind `first` after the plugin's, and says where they come from.
+void describe_layers(ir::Graph& graph, ir::NodeId first, const ir::Node& plugin) {
+  for (auto i = ir::index(first); i < static_cast<size_t>(graph.num_nodes()); ++i) {
+    const auto id = static_cast<ir::NodeId>(i);
+    if (!graph.alive(id)) continue;
+    graph.set_name(id, str(plugin.name, "/", graph.node(id).op.name(), "_", i - ir::index(first)));
+    graph.set_provenance(id, plugin.provenance);
+  }
+}
+
+/// Puts the expansion's results in the place of the plugin's, whose types and names they have.
+Status replace_outputs(Network& scratch, ir::NodeId id, const std::vector<void*>& results) {
+  ir::Graph& graph = scratch.graph();
+  for (size_t i = 0; i < results.size(); ++i) {
+    TRY(require(results[i] != nullptr, "output ", i, " of the expansion is null"));
+    const ir::ValueId by = TRY(scratch.value_of(*static_cast<nv::ITensor*>(results[i]), "output of the expansion"));
+    const ir::ValueId old = graph.node(id).outputs[i];
+    const TensorType& has = TRY(graph.inferred_type(by));
+    const TensorType& says = TRY(graph.inferred_type(old));
+    if (has.dtype != says.dtype || has.rank() != says.rank())
+      return error(Code::kInternal, "output ", i, " is ", says, ", its expansion ", has);
+    std::string name = graph.value(old).name;
+    graph.replace_uses(old, by);
+    graph.set_name(by, std::move(name));
+  }
+  return {};
+}
+
+/// Expands one plugin, if the expander knows it.
+Status expand(const KilnExpander& expander, Network& scratch, ir::NodeId id) {
+  ir::Graph& graph = scratch.graph();
+  const auto first = static_cast<ir::NodeId>(graph.num_nodes());
+  std::vector<void*> inputs, outputs(graph.node(id).outputs.size());
+  for (const ir::ValueId input : graph.node(id).inputs)
+    inputs.push_back(static_cast<nv::ITensor*>(scratch.tensor_or_null(input)));
+  Kept kept(expander);
+  nv::INetworkDefinition& network = scratch;
+  const KilnExpansion result = expander.expand(object_of(*graph.node(id).op.as<ops::Plugin>()), &network, inputs.data(),
+                                               static_cast<int32_t>(inputs.size()), outputs.data(),
+                                               static_cast<int32_t>(outputs.size()), &kept.data);
+  if (result == kKilnNotOurs) return {};
+  if (result != kKilnExpanded) return error(Code::kInvalidArgument, expander.words(kept.data));
+  TRY(own_constants(graph, first));
+  TRY(replace_outputs(scratch, id, outputs));
+  describe_layers(graph, first, graph.node(id));
+  graph.remove(id);
+  return {};
+}
+
+}  // namespace
+
+void set_plugin_expander(const KilnExpander* expander) { expander_in_use() = expander; }
+
+Status expand_plugins(const Network& network, ir::Graph& graph) {
+  const KilnExpander* const expander = expander_in_use();
+  std::vector<ir::NodeId> plugins;
+  for (int i = 0; expander && i < graph.num_nodes(); ++i)
+    if (const auto id = static_cast<ir::NodeId>(i); graph.alive(id) && graph.node(id).op.as<ops::Plugin>())
+      plugins.push_back(id);
+  if (plugins.empty()) return {};
+  Network scratch(network.getBuilder(), network.reporter(), network.getFlags());
+  scratch.graph() = std::move(graph);
+  for (const ir::NodeId id : plugins) {
+    const std::string what =
+        str("layer '", scratch.graph().node(id).name, "': ", scratch.graph().node(id).op.as<ops::Plugin>()->plugin);
+    TRY(in_context(expand(*expander, scratch, id), [&] { return what; }));
+  }
+  graph = std::move(scratch.graph());
+  return {};
+}
+
+}  // namespace kiln::api

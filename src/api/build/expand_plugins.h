@@ -1,0 +1,16 @@
+/// Plugins of the standard library become the layers that say what they compute.
+#pragma once
+
+#include "api/base/private_entry.h"
+#include "api/build/network.h"
+
+namespace kiln::api {
+
+/// Null: all plugins stay plugins. The expander lives as long as the process.
+void set_plugin_expander(const KilnExpander* expander);
+
+/// Replaces each plugin of a network's graph that the expander knows by layers, which are named after the plugin's
+/// layer and have its provenance. Fails where an expansion does, naming layer and plugin.
+Status expand_plugins(const Network& network, ir::Graph& graph);
+
+}  // namespace kiln::api
