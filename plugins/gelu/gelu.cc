@@ -36,8 +36,7 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 }  // namespace
 
 std::vector<Definition> gelu() {
-  const std::vector<nv::PluginField> fields = {{"type_id", nullptr, nv::PluginFieldType::kINT32, 1},
-                                               {"bias", nullptr, nv::PluginFieldType::kFLOAT32, 1}};
+  const std::vector<nv::PluginField> fields = {field("type_id", kInt), field("bias", kFloat)};
   return {{"CustomGeluPluginDynamic", "1", Generation::kV2, fields, 1, 1, make},
           {"CustomGeluPluginDynamic", "2", Generation::kV3, fields, 1, 1, make}};
 }

@@ -48,14 +48,13 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 }  // namespace
 
 std::vector<Definition> group_normalization() {
-  return {
-      {"GroupNormalizationPlugin",
-       "1",
-       Generation::kV2,
-       {{"eps", nullptr, nv::PluginFieldType::kFLOAT32, 1}, {"num_groups", nullptr, nv::PluginFieldType::kINT32, 1}},
-       3,
-       3,
-       make}};
+  return {{"GroupNormalizationPlugin",
+           "1",
+           Generation::kV2,
+           {field("eps", kFloat), field("num_groups", kInt)},
+           3,
+           3,
+           make}};
 }
 
 }  // namespace kiln::plugins

@@ -47,6 +47,10 @@ struct Definition {
   Result<std::shared_ptr<const StandardPlugin>> (*make)(const Fields& fields);
 };
 
+/// An attribute's name and type, for a definition.
+inline nv::PluginField field(const char* name, nv::PluginFieldType type) { return {name, nullptr, type, 1}; }
+constexpr auto kInt = nv::PluginFieldType::kINT32, kFloat = nv::PluginFieldType::kFLOAT32;
+
 /// All definitions of the library.
 std::span<const Definition> definitions();
 

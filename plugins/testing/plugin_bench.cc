@@ -99,7 +99,7 @@ class Bench {
       for (const auto which :
            {nv::OptProfileSelector::kMIN, nv::OptProfileSelector::kOPT, nv::OptProfileSelector::kMAX})
         profile->setDimensions(name.c_str(), which, dims);
-      if (way_ == Way::kDynamicLayers) std::fill_n(dims.d, dims.nbDims, -1);
+      if (way_ == Way::kDynamicLayers) std::fill_n(dims.d, dims.nbDims - inputs_[i].known_axes, -1);
       tensors.push_back(w_->addInput(name.c_str(), inputs_[i].type, dims));
     }
     if (way_ == Way::kDynamicLayers) w_.config->addOptimizationProfile(profile);

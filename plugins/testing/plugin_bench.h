@@ -17,6 +17,7 @@ struct Tensor {
   std::vector<int64_t> extents;
   std::vector<double> values;
   nv::DataType type = nv::DataType::kFLOAT;
+  int known_axes = 0;  ///< from the back: they are known when networks are built, also with dynamic shapes
 };
 int64_t volume(const std::vector<int64_t>& extents);
 /// Numbers between -1 and 1 that look random, the same ones for the same seed.

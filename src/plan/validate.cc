@@ -448,7 +448,8 @@ Status validate_weights(const Plan& plan) {
     TRY(in_context(demand(static_cast<bool>(derived.op), "no op"), where));
     TRY(in_context(validate_index(derived.output, static_cast<size_t>(derived.op.num_outputs()), "output"), where));
     TRY(in_context(validate_extents(derived.extents), where));
-    TRY(in_context(demand(!derived.inputs.empty() && !derived.inputs[0].is_none(), "no first input"), where));
+    const bool has_first = !derived.inputs.empty() && !derived.inputs[0].is_none();
+    TRY(in_context(demand(has_first || derived.op.info().min_inputs == 0, "no first input"), where));
     for (const DataRef& input : derived.inputs) {
       TRY(in_context(validate(input, plan, d), where));
       const bool is_made = input.weight >= 0 && !plan.weights[static_cast<size_t>(input.weight)].from.is_none();

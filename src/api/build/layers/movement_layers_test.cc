@@ -197,6 +197,17 @@ TEST(FillLayer, FollowsItsParametersWhereNoTypeIsNamed) {
   EXPECT_EQ(layer->getOutput(0)->getType(), nv::DataType::kINT64);
 }
 
+// Its elements follow from weights that may be refitted, although its first input, the shape, is absent.
+TEST(FillLayer, IsMadeOfConstants) {
+  Workbench w;
+  const std::vector<float> first = {2}, step = {0.5F};
+  nv::IFillLayer* layer = w->addFill(dims({3}), nv::FillOperation::kLINSPACE, nv::DataType::kFLOAT);
+  layer->setInput(1, *w->addConstant(dims({}), weights(first))->getOutput(0));
+  layer->setInput(2, *w->addConstant(dims({1}), weights(step))->getOutput(0));
+  w.mark(layer->getOutput(0));
+  EXPECT_EQ(w.run({}), (std::vector<float>{2, 2.5F, 3}));
+}
+
 TEST(ResizeLayer, KeepsItsFieldsAndRuns) {
   Workbench w;
   nv::IResizeLayer* layer = w->addResize(*w.input("x", {1, 1, 1, 2}));

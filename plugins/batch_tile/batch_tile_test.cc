@@ -1,0 +1,22 @@
+#include <gtest/gtest.h>
+
+#include "testing/plugin_bench.h"
+
+namespace kiln::plugins::testing {
+namespace {
+
+TEST(BatchTile, RepeatsTheSample) {
+  const Tensor batch = noise({3, 2}, 1), sample = noise({1, 2, 3, 2}, 2);
+  Tensor y{{3, 2, 3, 2}, {}};
+  for (int n = 0; n < 3; ++n) y.values.insert(y.values.end(), sample.values.begin(), sample.values.end());
+  expect_outputs("BatchTilePlugin_TRT", "1", {}, {batch, sample}, {y});
+}
+
+TEST(BatchTile, RefusesSeveralSamples) {
+  EXPECT_NE(error_of("BatchTilePlugin_TRT", "1", {}, {noise({3, 2}, 1), noise({2, 2, 3, 2}, 2)})
+                .find("input 1 has 2 samples"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace kiln::plugins::testing

@@ -1,0 +1,61 @@
+// Normalize_TRT: y = x / sqrt(s + eps) * weight, where s is the sum of the squares of all channels of a pixel, or of
+// the whole image.
+//   in   x        floats [N, C, H, W]
+//   out  y        as x
+//   fields  weights  one, or one a channel. acrossSpatial  whether s is the image's. channelShared  whether there is
+//   one
+//           weight. nbWeights  how many there are. eps
+#include "library/standard_plugin.h"
+
+namespace kiln::plugins {
+namespace {
+
+class Normalize final : public StandardPlugin {
+ public:
+  Normalize(std::vector<float> weights, bool across_spatial, double eps)
+      : weights_(std::move(weights)), across_spatial_(across_spatial), eps_(eps) {}
+  Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
+    TRY(require_rank(inputs, 0, 4));
+    const auto channels = inputs[0][1].number();
+    TRY(require(weights_.size() == 1 || !channels || static_cast<size_t>(*channels) == weights_.size(), "input 0 has ",
+                channels.value_or(0), " channels; there are ", weights_.size(), " weights"));
+    return std::vector<Shape>{inputs[0]};
+  }
+  std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const override {
+    const Value x = inputs[0].f32();
+    const Value squares = sum(x * x, across_spatial_ ? Axes{1, 2, 3} : Axes{1});
+    const Value weights = layers.constant(dims_of({static_cast<int64_t>(weights_.size()), 1, 1}), weights_);
+    return {x / sqrt(squares + eps_) * weights};
+  }
+
+ private:
+  std::vector<float> weights_;
+  bool across_spatial_;
+  double eps_;
+};
+
+Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
+  std::vector<float> weights = TRY(fields.floats("weights"));
+  const int64_t count = TRY(fields.integer("nbWeights", static_cast<int64_t>(weights.size())));
+  TRY(require(!weights.empty() && static_cast<size_t>(count) == weights.size(), "nbWeights is ", count, "; there are ",
+              weights.size(), " weights"));
+  TRY(require(!TRY(fields.flag("channelShared", false)) || count == 1, "channelShared is set; there are ", count,
+              " weights"));
+  const bool across_spatial = TRY(fields.flag("acrossSpatial", true));
+  return std::make_shared<Normalize>(std::move(weights), across_spatial, TRY(fields.number("eps", 1e-10)));
+}
+
+}  // namespace
+
+std::vector<Definition> normalize() {
+  return {{"Normalize_TRT",
+           "1",
+           Generation::kV2,
+           {field("weights", kFloat), field("acrossSpatial", kInt), field("channelShared", kInt),
+            field("nbWeights", kInt), field("eps", kFloat)},
+           1,
+           1,
+           make}};
+}
+
+}  // namespace kiln::plugins

@@ -1,0 +1,52 @@
+// Reorg_TRT: blocks of stride x stride pixels become channels, of an image that TensorRT, and darknet before it, see in
+// x's memory: z is x as [N, K, H s, W s], with s = stride and K = C / s^2. With y as [N, s, s, K, H, W]:
+//   y[n, i, j, k, h, w] = z[n, k, h s + i, w s + j]
+//   in   x        floats [N, C, H, W]: C divisible by stride^2, H and W by stride
+//   out  y        [N, C stride^2, H / stride, W / stride]
+//   fields  stride
+#include "library/standard_plugin.h"
+
+namespace kiln::plugins {
+namespace {
+
+class Reorg final : public StandardPlugin {
+ public:
+  explicit Reorg(int64_t stride) : stride_(stride) {}
+  Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
+    TRY(require_rank(inputs, 0, 4));
+    TRY(require_divisible(inputs[0][1], stride_ * stride_, "channels"));
+    TRY(require_divisible(inputs[0][2], stride_, "rows"));
+    TRY(require_divisible(inputs[0][3], stride_, "columns"));
+    return std::vector<Shape>{
+        {inputs[0][0], inputs[0][1] * (stride_ * stride_), inputs[0][2] / stride_, inputs[0][3] / stride_}};
+  }
+  std::vector<Value> add_layers(Layers&, std::span<const Value> inputs) const override {
+    const Value& x = inputs[0];
+    const Extent batch = x.extent(0), channels = x.extent(1), height = x.extent(2), width = x.extent(3);
+    const int64_t s = stride_;
+    const Value blocks = reshape(x, {batch, channels / (s * s), height, s, width, s});
+    return {reshape(transpose(blocks, {0, 3, 5, 1, 2, 4}), {batch, channels * (s * s), height / s, width / s})};
+  }
+
+ private:
+  static Status require_divisible(const Dim& extent, int64_t by, const char* what) {
+    return require(!extent.number() || *extent.number() % by == 0, "there are ", extent.number().value_or(0), " ", what,
+                   "; they are not divisible by ", by);
+  }
+  int64_t stride_;
+};
+
+Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
+  const int64_t stride = TRY(fields.integer("stride"));
+  TRY(require(stride > 0, "stride is ", stride));
+  return std::make_shared<Reorg>(stride);
+}
+
+}  // namespace
+
+std::vector<Definition> reorg() {
+  return {{"Reorg_TRT", "1", Generation::kV2, {field("stride", kInt)}, 1, 1, make},
+          {"Reorg_TRT", "2", Generation::kV2, {field("stride", kInt)}, 1, 1, make}};
+}
+
+}  // namespace kiln::plugins

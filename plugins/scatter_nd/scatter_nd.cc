@@ -1,0 +1,32 @@
+// ScatterND: y is data, but for y[indices[i ...]] = updates[i ...], as ONNX has it.
+//   in   data     f32, f16 or i32, rank r
+//        indices  i32 or i64 [..., k], k <= r
+//        updates  data's type, indices' extents but the last, then data's behind the first k
+//   out  y        as data
+#include "library/standard_plugin.h"
+
+namespace kiln::plugins {
+namespace {
+
+class ScatterNd final : public StandardPlugin {
+ public:
+  bool takes(nv::DataType type, std::span<const nv::DataType> before) const override {
+    if (before.empty()) return is_float(type) || type == nv::DataType::kINT32;
+    return before.size() == 1 ? is_index(type) : type == before[0];
+  }
+  Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
+    TRY(require(!inputs[0].empty() && !inputs[1].empty(), "data and indices have rank 1 at least"));
+    return std::vector<Shape>{inputs[0]};
+  }
+  std::vector<Value> add_layers(Layers&, std::span<const Value> inputs) const override {
+    return {plugins::scatter_nd(inputs[0], inputs[1], inputs[2])};
+  }
+};
+
+Result<std::shared_ptr<const StandardPlugin>> make(const Fields&) { return std::make_shared<ScatterNd>(); }
+
+}  // namespace
+
+std::vector<Definition> scatter_nd() { return {{"ScatterND", "1", Generation::kV2, {}, 3, 3, make}}; }
+
+}  // namespace kiln::plugins

@@ -1,0 +1,50 @@
+// Split: parts of x, one behind the other along an axis.
+//   in   x        floats
+//   out  y ...    as x, of output_lengths along the axis
+//   fields  axis. output_lengths. TensorRT's creator of it makes none: there the program's code had to.
+#include <algorithm>
+#include <numeric>
+
+#include "library/standard_plugin.h"
+
+namespace kiln::plugins {
+namespace {
+
+class Split final : public StandardPlugin {
+ public:
+  Split(int axis, std::vector<int64_t> lengths) : axis_(axis), lengths_(std::move(lengths)) {}
+  int num_outputs() const override { return static_cast<int>(lengths_.size()); }
+  Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
+    const auto rank = static_cast<int>(inputs[0].size());
+    TRY(require(axis_ >= -rank && axis_ < rank, "axis is ", axis_, "; input 0 has rank ", rank));
+    const auto axis = static_cast<size_t>(axis_ < 0 ? axis_ + rank : axis_);
+    const int64_t total = std::accumulate(lengths_.begin(), lengths_.end(), int64_t{0});
+    TRY(require(inputs[0][axis].number().value_or(total) == total, "the lengths add up to ", total, "; axis ", axis,
+                " has ", inputs[0][axis].number().value_or(total)));
+    std::vector<Shape> shapes(lengths_.size(), inputs[0]);
+    for (size_t i = 0; i < shapes.size(); ++i) shapes[i][axis] = lengths_[i];
+    return shapes;
+  }
+  std::vector<Value> add_layers(Layers&, std::span<const Value> inputs) const override {
+    return plugins::split(inputs[0], axis_, lengths_);
+  }
+
+ private:
+  int axis_;
+  std::vector<int64_t> lengths_;
+};
+
+Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
+  std::vector<int64_t> lengths = TRY(fields.integers("output_lengths"));
+  TRY(require(!lengths.empty() && std::ranges::all_of(lengths, [](int64_t length) { return length >= 0; }),
+              "output_lengths are missing or negative"));
+  return std::make_shared<Split>(static_cast<int>(TRY(fields.integer("axis"))), std::move(lengths));
+}
+
+}  // namespace
+
+std::vector<Definition> split() {
+  return {{"Split", "1", Generation::kV2, {field("axis", kInt), field("output_lengths", kInt)}, 1, 1, make}};
+}
+
+}  // namespace kiln::plugins

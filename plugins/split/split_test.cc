@@ -1,0 +1,28 @@
+#include <gtest/gtest.h>
+
+#include "testing/plugin_bench.h"
+
+namespace kiln::plugins::testing {
+namespace {
+
+Attributes parts(int32_t axis, std::vector<int32_t> lengths) {
+  return Attributes().set("axis", std::vector<int32_t>{axis}).set("output_lengths", std::move(lengths));
+}
+
+TEST(Split, CutsAnAxis) {
+  const Tensor x = noise({2, 5, 3}, 1);
+  Tensor a{{2, 1, 3}, {}}, b{{2, 4, 3}, {}};
+  for (size_t i = 0; i < x.values.size(); ++i) (i / 3 % 5 == 0 ? a : b).values.push_back(x.values[i]);
+  for (const int32_t axis : {1, -2}) expect_outputs("Split", "1", parts(axis, {1, 4}), {x}, {a, b});
+}
+
+TEST(Split, RefusesLengthsThatDoNotFit) {
+  const Tensor x = noise({2, 5, 3}, 1);
+  EXPECT_NE(error_of("Split", "1", parts(1, {1, 3}), {x}).find("the lengths add up to 4; axis 1 has 5"),
+            std::string::npos);
+  EXPECT_NE(error_of("Split", "1", parts(3, {1, 3}), {x}).find("axis is 3; input 0 has rank 3"), std::string::npos);
+  EXPECT_NE(error_of("Split", "1", parts(1, {}), {x}).find("output_lengths are missing"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kiln::plugins::testing
