@@ -1,5 +1,6 @@
 #include "state.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -12,7 +13,26 @@ State& state() {
 
 thread_local cuda::ContextHandle current_context = nullptr;
 thread_local int capture_mode = cuda::kCaptureGlobal;
+thread_local std::vector<std::weak_ptr<Capture>> strict_captures;
 thread_local bool in_host_function = false;
+
+namespace {
+
+/// Breaks the thread's captures where it does what they forbid, as the driver does: what waits, allocates or copies at
+/// once. Whether it did.
+bool breaks_captures(std::string_view function) {
+  static constexpr std::string_view kForbidden[] = {
+      "cuMemAlloc_v2", "cuMemAllocManaged",  "cuMemHostAlloc",      "cuMemFree_v2",  "cuMemcpy",
+      "cuEventQuery",  "cuEventSynchronize", "cuStreamSynchronize", "cuStreamQuery", "cuCtxSynchronize"};
+  std::erase_if(strict_captures, [](const std::weak_ptr<Capture>& capture) { return capture.expired(); });
+  if (strict_captures.empty() || capture_mode == cuda::kCaptureRelaxed) return false;
+  if (std::ranges::find(kForbidden, function) == std::end(kForbidden)) return false;
+  for (const std::weak_ptr<Capture>& capture : strict_captures)
+    if (const auto held = capture.lock()) held->broken = true;
+  return true;
+}
+
+}  // namespace
 
 int enter(const char* function, Needs needs) {
   State& s = state();
@@ -24,6 +44,7 @@ int enter(const char* function, Needs needs) {
   if (in_host_function) return cuda::kNotPermitted;
   if (needs == Needs::kInit) return 0;
   if (!current_context) return cuda::kInvalidContext;
+  if (breaks_captures(function)) return cuda::kCaptureUnsupported;
   return s.sticky[current_context->device];
 }
 

@@ -103,6 +103,8 @@ State& state();
 /// The calling thread's context.
 extern thread_local cuda::ContextHandle current_context;
 extern thread_local int capture_mode;
+/// Captures of the calling thread's that restrict what it may call.
+extern thread_local std::vector<std::weak_ptr<Capture>> strict_captures;
 extern thread_local bool in_host_function;
 
 enum class Needs { kNothing, kInit, kContext };

@@ -164,7 +164,7 @@ int cuStreamGetCaptureInfo_v2(StreamHandle stream, int* status, uint64_t* id, cu
   if (num_latest) *num_latest = capture->latest ? 1 : 0;
   return 0;
 }
-int cuStreamBeginCapture_v2(StreamHandle stream, int) {
+int cuStreamBeginCapture_v2(StreamHandle stream, int mode) {
   if (const int early = enter("cuStreamBeginCapture_v2")) return early;
   if (!is_stream(stream)) return cuda::kInvalidHandle;
   if (reinterpret_cast<uintptr_t>(stream) <= cuda::kLegacyStream) return cuda::kCaptureUnsupported;
@@ -174,6 +174,7 @@ int cuStreamBeginCapture_v2(StreamHandle stream, int) {
   capture->origin = stream;
   capture->own_graph = std::make_unique<cuda::CudaGraphObject>();
   capture->graph = capture->own_graph.get();
+  if (mode != cuda::kCaptureRelaxed) strict_captures.push_back(capture);
   return 0;
 }
 int cuThreadExchangeStreamCaptureMode(int* mode) {

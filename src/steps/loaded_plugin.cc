@@ -19,12 +19,19 @@ std::vector<PluginTensor> tensors_of(const std::vector<StepTensor>& types, std::
   return result;
 }
 
+Result<std::unique_ptr<AttachedPlugin>> attach(const steps::Plugin& step) {
+  auto attached = std::make_unique<AttachedPlugin>();
+  attached->instance = TRY(step.object->attach(step.tactic));
+  return attached;
+}
+
 class BoundPlugin final : public BoundStep {
  public:
-  BoundPlugin(const steps::Plugin& step, const StepTypes& types, const PluginSurface& surface, AttachedPlugin& attached,
+  /// `attached` is the context's; null: each binding has a plugin of its own, from its first run on.
+  BoundPlugin(const steps::Plugin& step, const StepTypes& types, const PluginDevice& device, AttachedPlugin* attached,
               const StepShapes& shapes)
       : step_(step),
-        surface_(surface),
+        device_(device),
         attached_(attached),
         id_(++num_made),
         inputs_(tensors_of(types.inputs, shapes.inputs)),
@@ -33,22 +40,24 @@ class BoundPlugin final : public BoundStep {
     for (size_t i = 0; i < outputs_.size(); ++i)
       for (const int axis : step.decided_axes[i]) outputs_[i].extents[static_cast<size_t>(axis)] = -1;
   }
-  /// For a step without a state: the plugin is this binding's own.
-  void own(std::unique_ptr<AttachedPlugin> attached) { own_ = std::move(attached); }
 
   int64_t workspace_bytes() const override { return step_.workspace_bytes; }
 
   Status run(const RunArguments& run) override {
-    if (attached_.shapes_of != id_) {
-      attached_.shapes_of = 0;
-      TRY(attached_.instance->change_shapes(inputs_, outputs_));
-      attached_.shapes_of = id_;
+    if (!attached_) {
+      own_ = TRY(attach(step_));
+      attached_ = own_.get();
     }
-    for (size_t i = 0; i < at_.size(); ++i) at_[i] = surface_.input(run, i);
-    TRY(attached_.instance->enqueue({at_.data(), run.outputs, run.workspace, surface_.stream(run)}));
+    if (attached_->shapes_of != id_) {
+      attached_->shapes_of = 0;
+      TRY(attached_->instance->change_shapes(inputs_, outputs_));
+      attached_->shapes_of = id_;
+    }
+    for (size_t i = 0; i < at_.size(); ++i) at_[i] = device_.input(run, i);
+    TRY(device_.enqueue(*attached_->instance, {at_.data(), run.outputs, run.workspace, device_.stream(run)}, run));
     for (size_t k = 0; k < step_.size_outputs.size(); ++k) {
       const auto output = static_cast<size_t>(step_.size_outputs[k]);
-      TRY(surface_.tell_size(run, k, run.outputs[output], outputs_[output].dtype));
+      TRY(device_.tell_size(run, k, run.outputs[output], outputs_[output].dtype));
     }
     return {};
   }
@@ -57,8 +66,8 @@ class BoundPlugin final : public BoundStep {
   static inline std::atomic<uint64_t> num_made = 0;
 
   const steps::Plugin& step_;
-  const PluginSurface& surface_;
-  AttachedPlugin& attached_;
+  const PluginDevice& device_;
+  AttachedPlugin* attached_;
   const uint64_t id_;
   std::vector<PluginTensor> inputs_, outputs_;
   std::vector<const void*> at_;
@@ -67,39 +76,28 @@ class BoundPlugin final : public BoundStep {
 
 class LoadedPlugin final : public KeepsState {
  public:
-  LoadedPlugin(const steps::Plugin& step, const StepTypes& types, std::unique_ptr<const PluginSurface> surface)
-      : step_(step), types_(types), surface_(std::move(surface)) {}
+  LoadedPlugin(const steps::Plugin& step, const StepTypes& types, std::unique_ptr<const PluginDevice> device)
+      : step_(step), types_(types), device_(std::move(device)) {}
   std::vector<std::byte> initial_state() const override { return {}; }
-  Result<std::unique_ptr<StateObject>> initial_object() const override { return TRY(attach()); }
+  Result<std::unique_ptr<StateObject>> initial_object() const override { return TRY(attach(step_)); }
 
  private:
-  Result<std::unique_ptr<AttachedPlugin>> attach() const {
-    auto attached = std::make_unique<AttachedPlugin>();
-    attached->instance = TRY(step_.object->attach(step_.tactic));
-    return attached;
-  }
   BindResult bind_checked(const StepShapes& shapes, std::byte* state) const override {
-    if (state)
-      return std::make_unique<BoundPlugin>(
-          step_, types_, *surface_, static_cast<AttachedPlugin&>(*reinterpret_cast<StateObject*>(state)), shapes);
-    auto attached = TRY(attach());
-    auto bound = std::make_unique<BoundPlugin>(step_, types_, *surface_, *attached, shapes);
-    bound->own(std::move(attached));
-    return bound;
+    auto* const attached = static_cast<AttachedPlugin*>(reinterpret_cast<StateObject*>(state));
+    return std::make_unique<BoundPlugin>(step_, types_, *device_, attached, shapes);
   }
 
   const steps::Plugin step_;
   const StepTypes types_;
-  const std::unique_ptr<const PluginSurface> surface_;
+  const std::unique_ptr<const PluginDevice> device_;
 };
 
 }  // namespace
 
-LoadResult load_plugin(const steps::Plugin& step, const StepTypes& types,
-                       std::unique_ptr<const PluginSurface> surface) {
+LoadResult load_plugin(const steps::Plugin& step, const StepTypes& types, std::unique_ptr<const PluginDevice> device) {
   if (!step.object)
     return error(Code::kNotFound, step.plugin, " was not made: who reads a plan has to look for its creator first");
-  return std::make_unique<LoadedPlugin>(step, types, std::move(surface));
+  return std::make_unique<LoadedPlugin>(step, types, std::move(device));
 }
 
 }  // namespace kiln

@@ -6,19 +6,23 @@
 
 namespace kiln {
 
-/// What a plugin's runs need of their device. One belongs to each loaded step.
-class PluginSurface {
+/// What differs from device to device in a plugin's runs. One belongs to each loaded step.
+class PluginDevice {
  public:
-  virtual ~PluginSurface() = default;
+  virtual ~PluginDevice() = default;
   /// Where the run finds input i; constants included.
   virtual const void* input(const RunArguments& run, size_t i) const { return run.inputs[i]; }
   /// The device's own handle of the run's stream; null on a host device.
   virtual void* stream(const RunArguments&) const { return nullptr; }
+  /// Has the plugin queue the work of a run.
+  virtual Status enqueue(PluginInstance& plugin, const PluginRun& run, const RunArguments&) const {
+    return plugin.enqueue(run);
+  }
   /// Tells size k of the run, a scalar of type `dtype` at `size`.
   virtual Status tell_size(const RunArguments& run, size_t k, const void* size, DType dtype) const = 0;
 };
 
 /// Fails where the step has no plugin.
-LoadResult load_plugin(const steps::Plugin& step, const StepTypes& types, std::unique_ptr<const PluginSurface> surface);
+LoadResult load_plugin(const steps::Plugin& step, const StepTypes& types, std::unique_ptr<const PluginDevice> device);
 
 }  // namespace kiln

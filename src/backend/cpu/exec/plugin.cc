@@ -7,7 +7,7 @@
 namespace kiln::cpu {
 namespace {
 
-class HostSurface final : public PluginSurface {
+class HostPluginDevice final : public PluginDevice {
   Status tell_size(const RunArguments& run, size_t k, const void* size, DType dtype) const override {
     int32_t narrow;
     if (dtype == DType::kI64) return std::memcpy(run.sizes + k, size, sizeof(int64_t)), Status();
@@ -20,7 +20,7 @@ class HostSurface final : public PluginSurface {
 }  // namespace
 
 LoadResult load(const steps::Plugin& step, const LoadArguments& arguments) {
-  return load_plugin(step, arguments.spec, std::make_unique<HostSurface>());
+  return load_plugin(step, arguments.spec, std::make_unique<HostPluginDevice>());
 }
 
 }  // namespace kiln::cpu

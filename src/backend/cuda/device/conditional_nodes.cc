@@ -315,9 +315,10 @@ class Conditionals {
   Status capture(GraphHandle graph, Work work) const {
     const std::unique_ptr<CudaStream> stream = TRY(CudaStream::create(device_));
     const Driver& driver = device_.driver();
-    TRY(driver.check(calls_.begin_capture_to_graph(stream->handle(), graph, nullptr, nullptr, 0, kCaptureRelaxed),
+    TRY(driver.check(calls_.begin_capture_to_graph(stream->handle(), graph, nullptr, nullptr, 0, kCaptureThreadLocal),
                      "beginning to record a body"));
     stream->note_wait();
+    stream->set_recorded(true);
     Status ran = work(*stream);
     GraphHandle filled = nullptr;
     Status ended = driver.check(driver.stream_end_capture(stream->handle(), &filled), "ending to record a body");

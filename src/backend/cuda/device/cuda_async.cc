@@ -14,8 +14,12 @@ unsigned long long id_of(const Stream& stream) { return static_cast<const CudaSt
 
 /// Sets `graph` to what `work` launches on the stream, also if `work` fails; null if it launches nothing.
 Status capture(const Driver& driver, CudaStream& stream, TimedWork work, void* argument, GraphHandle& graph) {
-  TRY(driver.check(driver.stream_begin_capture(stream.handle(), kCaptureRelaxed), "beginning a capture"));
+  // Steps of Kiln's own may do what a capture forbids; plugins may not (InsideCapture).
+  const OutsideCaptures outside(driver);
+  TRY(driver.check(driver.stream_begin_capture(stream.handle(), kCaptureThreadLocal), "beginning a capture"));
+  stream.set_recorded(true);
   Status ran = work(argument, &stream);
+  stream.set_recorded(false);
   if (LaunchRecorder* const recorder = stream.recorder()) recorder->end_parts(stream.handle());
   Status ended = driver.check(driver.stream_end_capture(stream.handle(), &graph), "ending a capture");
   TRY(std::move(ran));

@@ -86,6 +86,14 @@ OutsideCaptures::~OutsideCaptures() {
   if (known_) driver_.thread_exchange_stream_capture_mode(&mode_);
 }
 
+InsideCapture::InsideCapture(const Driver& driver) : driver_(driver), mode_(kCaptureThreadLocal) {
+  known_ = driver_.thread_exchange_stream_capture_mode(&mode_) == 0;
+}
+
+InsideCapture::~InsideCapture() {
+  if (known_) driver_.thread_exchange_stream_capture_mode(&mode_);
+}
+
 CudaDevice::CudaDevice(const Driver& driver, int ordinal, ContextHandle context, Properties properties)
     : driver_(driver), ordinal_(ordinal), context_(context), properties_(std::move(properties)) {}
 

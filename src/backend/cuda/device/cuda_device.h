@@ -139,6 +139,21 @@ class OutsideCaptures {
   bool known_;
 };
 
+/// While this lives, what a capture of the thread's forbids breaks that capture: a copy that waits would be made once,
+/// and in no launch of the recording.
+class InsideCapture {
+ public:
+  explicit InsideCapture(const Driver& driver);
+  ~InsideCapture();
+  InsideCapture(const InsideCapture&) = delete;
+  InsideCapture& operator=(const InsideCapture&) = delete;
+
+ private:
+  const Driver& driver_;
+  int mode_;  // ours, then the one of before
+  bool known_;
+};
+
 template <class T>
 Result<Ref<T>> CudaDevice::companion() {
   const std::lock_guard lock(companions_mutex_);

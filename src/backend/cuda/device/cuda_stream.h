@@ -40,6 +40,9 @@ class CudaStream final : public Stream {
   /// Told of every launch while this stream is captured for a recording of ours; null: nobody.
   LaunchRecorder* recorder() const { return recorder_; }
   void set_recorder(LaunchRecorder* recorder) { recorder_ = recorder; }
+  /// Whether what is launched is captured by Kiln, to be launched any number of times.
+  bool is_recorded() const { return is_recorded_; }
+  void set_recorded(bool is_recorded) { is_recorded_ = is_recorded; }
   /// Whether the next launch stands behind another stream's work, which it must not overlap: asked once.
   void note_wait() const { waits_ = true; }
   bool take_wait() const { return std::exchange(waits_, false); }
@@ -69,6 +72,7 @@ class CudaStream final : public Stream {
   mutable std::optional<unsigned long long> id_;  // once asked for
   mutable std::optional<bool> captured_;          // when that was last asked, before the id is known
   LaunchRecorder* recorder_ = nullptr;
+  bool is_recorded_ = false;
   std::atomic<bool> faulted_{false};
   mutable bool waits_ = false;  // of the thread that queues
   mutable const std::string* last_kernel_ = nullptr;

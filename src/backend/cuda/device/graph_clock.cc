@@ -39,9 +39,12 @@ Status GraphClock::launch_graph() {
 /// Whether all copies became one graph. A capture that fails leaves the stream as it was.
 bool GraphClock::capture() {
   const Driver& driver = device_.driver();
-  if (driver.stream_begin_capture(stream_->handle(), kCaptureRelaxed) != 0) return false;
+  const OutsideCaptures outside(driver);
+  if (driver.stream_begin_capture(stream_->handle(), kCaptureThreadLocal) != 0) return false;
+  stream_->set_recorded(true);
   bool recorded = true;
   for (int i = 0; i < copies_ && recorded; ++i) recorded = run_once().has_value();
+  stream_->set_recorded(false);
   GraphHandle graph = nullptr;
   recorded &= driver.stream_end_capture(stream_->handle(), &graph) == 0 && graph;
   if (recorded) replace_memset_nodes(device_, graph);  // as in the recordings that will run the chosen candidate
