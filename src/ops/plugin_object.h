@@ -103,6 +103,7 @@ class PluginObject {
   virtual ~PluginObject() = default;
 
   virtual const PluginIdentity& identity() const = 0;
+  /// -1: a plugin that a plan's fields made does not tell.
   virtual int num_outputs() const = 0;
   /// Sets the types of the outputs. The first `num_tensors` inputs are tensors of runs, the others shape inputs.
   virtual Status infer(InferContext& cx, int num_tensors) const = 0;

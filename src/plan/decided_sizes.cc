@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "steps/plugin.h"
 #include "sym/program_words.h"
 
 namespace kiln::plan {
@@ -63,13 +64,27 @@ std::vector<bool> decided_behind(const Block& block, int symbol, size_t num_symb
 
 }  // namespace
 
+namespace {
+
+/// A size as its step has told it. Of a plugin's scalar of 32 bits a GPU copies those alone.
+int64_t told_size(const Block& block, const Step& step, size_t k, int64_t told) {
+  const auto* const plugin = step.step.as<steps::Plugin>();
+  if (!plugin || k >= plugin->size_outputs.size()) return told;
+  const auto output = static_cast<size_t>(plugin->size_outputs[k]);
+  const Tensor& scalar = block.tensors[static_cast<size_t>(step.outputs[output])];
+  return scalar.dtype == DType::kI32 ? static_cast<int32_t>(told) : told;
+}
+
+}  // namespace
+
 Status take_decided_sizes(const Plan& plan, const Block& block, std::span<const sym::Guard> guards,
                           const Segment& segment, std::span<const int64_t> sizes, std::vector<int64_t>& symbols) {
   auto next = sizes.begin();
   for (size_t s = segment.first; s < segment.end; ++s) {
     const Step& step = block.steps[s];
-    for (const DecidedSize& size : step.sizes) {
-      const int64_t most = TRY(size.most.run(symbols)), decided = *next++;
+    for (size_t k = 0; k < step.sizes.size(); ++k) {
+      const DecidedSize& size = step.sizes[k];
+      const int64_t most = TRY(size.most.run(symbols)), decided = told_size(block, step, k, *next++);
       const auto symbol = static_cast<size_t>(size.symbol);
       symbols[symbol] = decided;
       if (decided >= size.least && decided <= most) continue;

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "steps/plugin.h"
+
 namespace kiln::plan {
 namespace {
 
@@ -42,6 +44,20 @@ TEST_F(TakeDecidedSizes, SayWhichLiesOutside) {
   EXPECT_EQ(take({0, 1}, {-1}), "internal: step 'a' decided -1 for 'of_a', which lies in [0, 5]");
   EXPECT_EQ(take({0, 3}, {3, 4}), "internal: step 'b' decided 4 for 'of_b', which lies in [2, 3]");
   EXPECT_EQ(take({2, 3}, {1}), "internal: step 'b' decided 1 for 'of_b', which lies in [2, 3]");
+}
+
+/// A GPU copies the 32 bits of a plugin's scalar, and those above them are anything.
+TEST_F(TakeDecidedSizes, OfAPluginAreAsWideAsItsScalar) {
+  block.steps[0].step =
+      steps::Plugin{.plugin = {"P", "1", ""}, .fields = {}, .size_outputs = {0}, .decided_axes = {{}}};
+  block.steps[0].outputs = {0};
+  block.tensors.resize(1);
+  block.tensors[0].dtype = DType::kI32;
+  EXPECT_EQ(take({0, 1}, {0xffffffff}), "internal: step 'a' decided -1 for 'of_a', which lies in [0, 5]");
+  EXPECT_EQ(take({0, 1}, {0x700000004}), "");
+  EXPECT_EQ(symbols[1], 4);
+  block.tensors[0].dtype = DType::kI64;
+  EXPECT_EQ(take({0, 1}, {0xffffffff}), "internal: step 'a' decided 4294967295 for 'of_a', which lies in [0, 5]");
 }
 
 /// A guard tells who needs another size. One that reads a size of a later step, or holds, tells nothing.

@@ -70,6 +70,10 @@ Status make_all(plan::Block& block, nv::IPluginRegistry& registry, const Service
     if (!planned) return {};
     steps::Plugin step = *planned;
     step.object = TRY(in_context(make(step, layer, registry, services), [&] { return str("step '", layer, "'"); }));
+    const int num_outputs = step.object->num_outputs();
+    if (num_outputs >= 0 && num_outputs != std::ssize(step.decided_axes))
+      return error(Code::kVersion, "step '", layer, "': ", step.plugin, " that its creator makes has ", num_outputs,
+                   " outputs; the plan was built with one of ", step.decided_axes.size());
     any = std::move(step);
     return {};
   };

@@ -3,6 +3,9 @@
 
 #include <NvInferRuntime.h>
 
+#include <atomic>
+#include <memory>
+
 #include "base/error.h"
 
 namespace kiln::plugin {
@@ -19,8 +22,9 @@ class HostStreams {
 struct Services {
   /// Null: the device has streams of its own, which runs hand to plugins.
   HostStreams* host_streams = nullptr;
-  nvinfer1::IGpuAllocator* allocator = nullptr;
-  nvinfer1::IErrorRecorder* recorder = nullptr;
+  nvinfer1::IGpuAllocator* allocator = nullptr;  ///< the program's, or one of the device's memory
+  /// The recorder of the object that the plugin works for, as it is now. Null: there is none.
+  std::shared_ptr<const std::atomic<nvinfer1::IErrorRecorder*>> recorder = nullptr;
 };
 
 }  // namespace kiln::plugin

@@ -43,7 +43,10 @@ struct Parts {
     TRY(require(parts.core, "getCapabilityInterface(kCORE) returned null"));
     parts.runtime = TRY(part_of<nv::IPluginV3OneRuntime>(plugin, Type::kRUNTIME, "PLUGIN_V3ONE_RUNTIME"));
     TRY(require(parts.runtime, "getCapabilityInterface(kRUNTIME) returned null"));
-    if (phase != nv::TensorRTPhase::kBUILD) return parts;
+    if (phase != nv::TensorRTPhase::kBUILD) {  // a plugin of a plan need not have it; many do
+      if (const auto build = part_of<Build>(plugin, Type::kBUILD, "PLUGIN_V3ONE_BUILD")) parts.build = *build;
+      return parts;
+    }
     parts.build = TRY(part_of<Build>(plugin, Type::kBUILD, "PLUGIN_V3ONE_BUILD"));
     TRY(require(parts.build, "getCapabilityInterface(kBUILD) returned null"));
     return parts;
@@ -54,7 +57,9 @@ class ResourceContext final : public nv::IPluginResourceContext {
  public:
   explicit ResourceContext(const Services& services) : services_(services) {}
   nv::IGpuAllocator* getGpuAllocator() const noexcept override { return services_.allocator; }
-  nv::IErrorRecorder* getErrorRecorder() const noexcept override { return services_.recorder; }
+  nv::IErrorRecorder* getErrorRecorder() const noexcept override {
+    return services_.recorder ? services_.recorder->load(std::memory_order_acquire) : nullptr;
+  }
 
  private:
   const Services services_;
@@ -114,7 +119,7 @@ class V3Plugin final : public PluginObject {
       : plugin_(std::move(plugin)), parts_(parts), identity_(std::move(identity)), services_(services) {}
 
   const PluginIdentity& identity() const override { return identity_; }
-  int num_outputs() const override { return parts_.build->getNbOutputs(); }
+  int num_outputs() const override { return parts_.build ? parts_.build->getNbOutputs() : -1; }
   Status infer(InferContext& cx, int num_tensors) const override;
   const std::vector<int>& size_outputs() const override { return size_outputs_; }
   bool supports(std::span<const PluginTensor> tensors, int num_inputs, int position) const override {
@@ -247,7 +252,7 @@ Result<std::shared_ptr<const PluginObject>> adopt_v3(nv::IPluginV3* plugin, nv::
   PluginIdentity identity{text(parts.core->getPluginName()), text(parts.core->getPluginVersion()),
                           text(parts.core->getPluginNamespace())};
   TRY(require(!identity.name.empty(), "the plugin: getPluginName returned no name"));
-  if (parts.build) {
+  if (phase == nv::TensorRTPhase::kBUILD) {
     const int32_t count = parts.build->getNbOutputs();
     TRY(require(count >= 1, identity, ": getNbOutputs returned ", count, "; 1 is the least"));
     TRY(refuse_aliases(*parts.build, identity, count));

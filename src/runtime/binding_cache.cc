@@ -29,6 +29,16 @@ Result<std::byte*> StepStates::of(const KeepsState& step, const plan::Profile& p
   return states_.emplace(key, std::move(made)).first->second.data();
 }
 
+Status StepStates::make_objects(int profile) {
+  const plan::Profile& block = engine_.plan().profiles[static_cast<size_t>(profile)];
+  for (size_t s = 0; s < block.steps.size(); ++s)
+    for (const auto& loaded : engine_.kernels(profile, s))
+      if (const KeepsState* const keeps = loaded->keeps_state(); keeps && keeps->initial_state().empty())
+        static_cast<void>(
+            TRY(in_context(of(*keeps, block, s), [&] { return str("step '", block.steps[s].name, "'"); })));
+  return {};
+}
+
 BindingCache::~BindingCache() {
   for (std::unique_ptr<Binding>& binding : bindings_) runner_.retire(std::move(binding));
 }

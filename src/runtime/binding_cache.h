@@ -20,6 +20,8 @@ class StepStates {
   /// The state of step `s` of a profile. A step of the same name in another profile, of several the one at the same
   /// place among them, goes on where this one is left.
   Result<std::byte*> of(const KeepsState& step, const plan::Profile& profile, size_t s);
+  /// Makes the objects of a profile's steps: what cannot be made fails before any run. The error names the step.
+  Status make_objects(int profile);
 
  private:
   /// Name of a step, its place among those of that name, and the bytes that it keeps.
@@ -36,6 +38,8 @@ class BindingCache {
       : engine_(engine), memory_(memory), runner_(runner), settings_(settings), states_(engine) {}
   ~BindingCache();
 
+  /// Makes the objects that a profile's steps keep.
+  Status make_objects(int profile) { return states_.make_objects(profile); }
   /// Makes `current` the binding of these shapes, which are inferred: an earlier one, or a new one, for which one that
   /// was not used for long may go. May allocate.
   Status bind(const ShapeState& shapes, const IoAddresses& addresses);

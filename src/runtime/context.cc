@@ -43,7 +43,8 @@ Status Context::select_profile(int profile) {
   TRY(runner_->forget_runs());
   bindings_.clear();
   shapes_.select_profile(profile, engine_->fixed_symbols(profile));
-  return memory_.allocate_for(profile, *runner_);
+  TRY(memory_.allocate_for(profile, *runner_));
+  return bindings_.make_objects(profile);
 }
 
 Extents Context::output_extents(int output) const {

@@ -59,6 +59,10 @@ class Engine {
   /// the step.
   Result<std::unique_ptr<BoundStep>> bind_step(int block, int step, int tuning, std::span<const Extents> tensor_extents,
                                                std::span<const int64_t> symbols, StateSource states) const;
+  /// A step without bodies as it is loaded, and its alternatives.
+  std::span<const std::shared_ptr<const LoadedStep>> kernels(int block, size_t step) const {
+    return steps_[static_cast<size_t>(block)][step];
+  }
   /// The symbols that a profile leaves no choice of.
   const FixedSymbols& fixed_symbols(int profile) const { return fixed_symbols_[static_cast<size_t>(profile)]; }
   /// Extents, with -1 where a profile leaves a choice, or two profiles differ.

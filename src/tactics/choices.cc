@@ -149,6 +149,8 @@ class ChoiceFinder {
         return found_[i].tactic == tactic && found_[i].region.nodes == match->nodes;
       };
       if (std::ranges::any_of(mine, is_known)) continue;
+      if (const Datum* note = match->data.find("note"); note && notes_refusals)
+        found_.refusals_[root].push_back(str(tactic->name(), ": ", std::get<std::string>(note->variant())));
       Choice choice{.tactic = tactic, .region = std::move(*match)};
       if (!add_variants(choice)) {
         if (notes_refusals) found_.refusals_[root].push_back(str(tactic->name(), ": refused: it offers no variant"));

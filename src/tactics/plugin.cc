@@ -140,6 +140,10 @@ Match PluginTactic::match(const TacticContext& cx, ir::NodeId root) const {
   if (found.empty())
     return reject(plugin.plugin, " supports no combination of formats for its types (", types,
                   "): supportsFormatCombination took none");
+  if (combinations.has_given_up())
+    region.data.set(
+        "note", str(plugin.plugin, ": the search for combinations of formats ended after ", Combinations::kMostCalls,
+                    " calls of supportsFormatCombination, with ", found.size(), " found"));
   region.data.set("combinations", std::move(found));
   return region;
 }

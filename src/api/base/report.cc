@@ -28,15 +28,19 @@ void LogAdapter::write(Severity severity, std::string_view message) {
   logger_.log(to_api(severity), std::string(message).c_str());
 }
 
-Reporter::Reporter(nvinfer1::ILogger& logger, nvinfer1::IErrorRecorder* recorder) : log_(logger) {
+Reporter::Reporter(nvinfer1::ILogger& logger, nvinfer1::IErrorRecorder* recorder)
+    : log_(logger), recorder_(std::make_shared<std::atomic<nvinfer1::IErrorRecorder*>>(nullptr)) {
   set_recorder(recorder);
 }
+
+Reporter::Reporter(Reporter&& other) : Reporter(other.logger()) { recorder_.swap(other.recorder_); }
 
 Reporter::~Reporter() { set_recorder(nullptr); }
 
 void Reporter::set_recorder(nvinfer1::IErrorRecorder* recorder) {
   if (recorder) recorder->incRefCount();
-  if (nvinfer1::IErrorRecorder* former = recorder_.exchange(recorder, std::memory_order_acq_rel)) former->decRefCount();
+  if (nvinfer1::IErrorRecorder* former = recorder_->exchange(recorder, std::memory_order_acq_rel))
+    former->decRefCount();
 }
 
 void Reporter::tell(const char* call, Code code, const char* message) const {

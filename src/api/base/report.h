@@ -4,6 +4,7 @@
 #include <NvInferRuntime.h>
 
 #include <atomic>
+#include <memory>
 #include <string_view>
 
 #include "base/error.h"
@@ -28,12 +29,16 @@ class Reporter {
   explicit Reporter(nvinfer1::ILogger& logger, nvinfer1::IErrorRecorder* recorder = nullptr);
   /// Takes the logger and recorder that another object has now.
   explicit Reporter(const Reporter& other) : Reporter(other.logger(), other.recorder()) {}
+  /// Takes the other's recorder with all who look at it; the other has none any more.
+  Reporter(Reporter&& other);
   Reporter& operator=(const Reporter&) = delete;
   ~Reporter();
 
   nvinfer1::ILogger& logger() const { return log_.logger(); }
   Log& log() const { return log_; }
-  nvinfer1::IErrorRecorder* recorder() const { return recorder_.load(std::memory_order_acquire); }
+  nvinfer1::IErrorRecorder* recorder() const { return recorder_->load(std::memory_order_acquire); }
+  /// The recorder as it is whenever somebody looks; null once this object is gone.
+  std::shared_ptr<const std::atomic<nvinfer1::IErrorRecorder*>> current_recorder() const { return recorder_; }
   /// Counts a reference of the new recorder and lets go of the former's; null: none.
   void set_recorder(nvinfer1::IErrorRecorder* recorder);
 
@@ -46,7 +51,7 @@ class Reporter {
   void tell(const char* call, Code code, const char* message) const;
 
   mutable LogAdapter log_;
-  std::atomic<nvinfer1::IErrorRecorder*> recorder_{nullptr};
+  std::shared_ptr<std::atomic<nvinfer1::IErrorRecorder*>> recorder_;
 };
 
 /// Reports that `call` is not in Kiln yet, and answers for it.

@@ -58,6 +58,7 @@ TEST_F(PluginRefusals, ACloneThatIsThePluginItself) {
   EXPECT_EQ(log.alive, 0);
   log.returns_itself.clear();
   ASSERT_TRUE(add_scale({2}));
+  w.config->setBuilderOptimizationLevel(3);
   for (const std::string call : {"clone", "attachToContext"}) {
     log.returns_itself = call;
     log.tactics = {1, 2};  // so that the build has something to time

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "api/build/testing/workbench.h"
 #include "api/run/testing/logged_plugins.h"
@@ -63,11 +64,12 @@ TEST_F(PluginV3, RunsFromThePlan) {
   EXPECT_EQ(s.log.count("createPlugin scale"), 1);
   Shared<float> x{1, 2, 3, 4, 5, 6}, y(6, 0);
   r.feed("x", x), r.feed("y", y);
+  EXPECT_EQ(s.log.count("attachToContext"), 1) << "when the context was created";
+  EXPECT_EQ(s.log.count("setTactic"), 1);
   s.log.calls.clear();
   ASSERT_TRUE(r.run()) << r.last_error();
   EXPECT_EQ(y, (Floats{3, 6, 9, 12, 15, 18}));
-  EXPECT_EQ(s.log.calls,
-            (std::vector<std::string>{"attachToContext", "clone", "setTactic", "onShapeChange 2x3", "enqueue"}));
+  EXPECT_EQ(s.log.calls, (std::vector<std::string>{"onShapeChange 2x3", "enqueue"}));
   ASSERT_TRUE(r.run()) << r.last_error();
   EXPECT_EQ(y[0], 1003) << "the context's copy has counted";
   EXPECT_EQ(s.log.count("onShapeChange 2x3"), 1);
@@ -137,7 +139,6 @@ TEST_F(PluginV3, EachCopyIsDeletedOnce) {
     ASSERT_TRUE(r.context) << r.error;
     Shared<float> x{1, 2}, y(2, 0);
     r.feed("x", x), r.feed("y", y);
-    ASSERT_TRUE(r.run()) << r.last_error();
     EXPECT_EQ(log.alive, 3) << "the network's, the engine's and the context's";
   }
   EXPECT_EQ(log.alive, 0);
@@ -166,7 +167,7 @@ TEST_F(PluginV3, IsToldNewShapesAndKeepsItsState) {
   EXPECT_EQ(y[0], 3001);
   EXPECT_EQ(log.count("onShapeChange 2"), 2);
   EXPECT_EQ(log.count("onShapeChange 3"), 1);
-  EXPECT_EQ(log.count("attachToContext"), 1);
+  EXPECT_EQ(log.count("attachToContext"), 0) << "each context has attached its copy when it was created";
 }
 
 TEST_F(PluginV3, TacticsAreTimedAndTheBestIsSet) {
@@ -281,7 +282,7 @@ TEST_F(PluginV3, FailingCallsAreErrors) {
 }
 
 TEST_F(PluginV3, FailuresOfRunsAreErrors) {
-  for (const std::string call : {"attachToContext", "setTactic", "onShapeChange", "enqueue"}) {
+  for (const std::string call : {"onShapeChange", "enqueue"}) {
     OneScale s;
     Running r(s.w);
     ASSERT_TRUE(r.context) << r.error;
@@ -295,6 +296,116 @@ TEST_F(PluginV3, FailuresOfRunsAreErrors) {
     ASSERT_TRUE(r.run()) << call << ": " << r.last_error();
     EXPECT_EQ(y[5], 18);
   }
+}
+
+TEST_F(PluginV3, FailuresToAttachAreErrorsOfTheContext) {
+  for (const std::string call : {"attachToContext", "setTactic"}) {
+    OneScale s;
+    Running r(s.w);
+    ASSERT_TRUE(r.context) << r.error;
+    s.log.fails_in = call;
+    std::unique_ptr<nv::IExecutionContext> context(r.engine->createExecutionContext());
+    EXPECT_FALSE(context) << call;
+    EXPECT_NE(
+        r.last_error().find(
+            "ICudaEngine::createExecutionContext: step 'scale': plugin 'TestScale' version '1': " + call + " returned"),
+        std::string::npos)
+        << r.last_error();
+    s.log.fails_in.clear();
+    context.reset(r.engine->createExecutionContext());
+    EXPECT_TRUE(context) << call;
+    EXPECT_EQ(s.log.alive, 4) << "the network's, the engine's and those of two contexts";
+  }
+}
+
+/// Keeps memory of the context's allocator as long as it lives, and tells an error to its recorder in each run.
+class ResourcefulPlugin final : public testing::LoggedPlugin {
+ public:
+  explicit ResourcefulPlugin(PluginLog& log) : LoggedPlugin(log, "TestResourceful") {}
+  ~ResourcefulPlugin() override {
+    if (memory_) allocator_->deallocateAsync(memory_, nullptr);
+  }
+  nv::IPluginV3* clone() noexcept override { return new ResourcefulPlugin(log_); }
+  nv::IPluginV3* attachToContext(nv::IPluginResourceContext* context) noexcept override {
+    auto* const copy = new ResourcefulPlugin(log_);
+    copy->context_ = context;
+    copy->allocator_ = context->getGpuAllocator();
+    copy->memory_ = copy->allocator_ ? copy->allocator_->allocateAsync(1024, 256, 0, nullptr) : nullptr;
+    return copy;
+  }
+  int32_t getNbOutputs() const noexcept override { return 1; }
+  int32_t getOutputDataTypes(nv::DataType* out, int32_t, const nv::DataType* in, int32_t) const noexcept override {
+    out[0] = in[0];
+    return 0;
+  }
+  int32_t getOutputShapes(const nv::DimsExprs* in, int32_t, const nv::DimsExprs*, int32_t, nv::DimsExprs* out, int32_t,
+                          nv::IExprBuilder&) noexcept override {
+    out[0] = in[0];
+    return 0;
+  }
+  bool supportsFormatCombination(int32_t position, const nv::DynamicPluginTensorDesc* tensors, int32_t,
+                                 int32_t) noexcept override {
+    return tensors[position].desc.format == nv::TensorFormat::kLINEAR;
+  }
+  int32_t enqueue(const nv::PluginTensorDesc* in, const nv::PluginTensorDesc*, const void* const*, void* const* out,
+                  void*, cudaStream_t) noexcept override {
+    if (!memory_) return 1;
+    std::memset(memory_, 0, 1024);
+    std::fill_n(static_cast<float*>(out[0]), in[0].dims.d[0], 1.0f);
+    if (nv::IErrorRecorder* recorder = context_->getErrorRecorder())
+      recorder->reportError(nv::ErrorCode::kFAILED_EXECUTION, "told by the plugin");
+    return 0;
+  }
+  const nv::PluginFieldCollection* getFieldsToSerialize() noexcept override { return nullptr; }
+
+ private:
+  nv::IPluginResourceContext* context_ = nullptr;
+  nv::IGpuAllocator* allocator_ = nullptr;
+  void* memory_ = nullptr;
+};
+
+}  // namespace
+
+namespace testing {
+
+template <>
+nv::IPluginV3* LoggedCreator<ResourcefulPlugin>::make(const nv::PluginFieldCollection&) {
+  return new ResourcefulPlugin(log_);
+}
+
+}  // namespace testing
+
+namespace {
+
+TEST_F(PluginV3, ContextsHaveAnAllocatorAndTheRecorder) {
+  PluginLog log;
+  log.tactics = {1, 2};  // so that the build times it
+  LoggedCreator<ResourcefulPlugin> creator(log, "TestResourceful");
+  Workbench w;
+  w.config->setBuilderOptimizationLevel(3);
+  nv::ITensor* x = w.input("x", {2});
+  ResourcefulPlugin plugin(log);
+  nv::IPluginV3Layer* layer = w->addPluginV3(&x, 1, nullptr, 0, plugin);
+  ASSERT_TRUE(layer) << w.take_error();
+  w.mark(layer->getOutput(0));
+  std::unique_ptr<nv::IHostMemory> plan(w.builder->buildSerializedNetwork(*w.network, *w.config));
+  ASSERT_TRUE(plan) << w.take_error();
+  ASSERT_FALSE(w.recorder.texts.empty());
+  EXPECT_EQ(w.recorder.texts.front(), "told by the plugin") << "while it was timed";
+  w.recorder.clear();
+  Running r(w);
+  ASSERT_TRUE(r.context) << r.error;
+  testing::Recorder recorder;
+  Shared<float> values{1, 2}, y(2, 0);
+  r.feed("x", values), r.feed("y", y);
+  ASSERT_TRUE(r.run()) << r.last_error();
+  EXPECT_EQ(y[1], 1);
+  r.engine->setErrorRecorder(&recorder);
+  ASSERT_TRUE(r.run()) << r.last_error();
+  EXPECT_EQ(recorder.texts, std::vector<std::string>{"told by the plugin"}) << "the engine's recorder as it is";
+  r.engine->setErrorRecorder(nullptr);
+  ASSERT_TRUE(r.run()) << r.last_error();
+  EXPECT_EQ(recorder.texts.size(), 1u);
 }
 
 TEST_F(PluginV3, AMissingCreatorIsNamed) {

@@ -126,7 +126,7 @@ TEST_F(PluginV2Calls, OfRuns) {
     if (extent == 2 && y[0] == 0) take_calls();
     ASSERT_TRUE(r.run()) << r.last_error();
   }
-  EXPECT_EQ(take_calls(), (Calls{"clone", "attachToContext", "configurePlugin 2x3 of 2x3 to 2x3 -> 2x3", "enqueue 2x3",
+  EXPECT_EQ(take_calls(), (Calls{"configurePlugin 2x3 of 2x3 to 2x3 -> 2x3", "enqueue 2x3",
                                  "configurePlugin 3x3 of 3x3 to 3x3 -> 3x3", "enqueue 3x3", "enqueue 3x3",
                                  "configurePlugin 2x3 of 2x3 to 2x3 -> 2x3", "enqueue 2x3"}));
   EXPECT_EQ(y[0], 3003) << "one copy made all runs";

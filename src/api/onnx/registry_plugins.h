@@ -3,18 +3,21 @@
 
 #include <NvInferRuntime.h>
 
+#include "api/base/report.h"
 #include "onnx/plugin_source.h"
 
 namespace kiln::api {
 
 class RegistryPlugins final : public onnx::PluginSource {
  public:
-  explicit RegistryPlugins(nvinfer1::IPluginRegistry& registry) : registry_(registry) {}
+  RegistryPlugins(nvinfer1::IPluginRegistry& registry, const Reporter& reporter)
+      : registry_(registry), reporter_(reporter) {}
   bool knows(const PluginIdentity& identity) override;
   Result<ops::Plugin> make(const onnx::PluginNode& node) override;
 
  private:
   nvinfer1::IPluginRegistry& registry_;
+  const Reporter& reporter_;
 };
 
 }  // namespace kiln::api

@@ -46,20 +46,20 @@ Result<nvinfer1::ICudaEngine*> make_engine(std::shared_ptr<const plan::Plan> pla
     return error(Code::kVersion, "plan: built for device '", plan->device_kind, "', this is '", kind,
                  "'; rebuild it here, or run it with KILN_DEVICE=", plan->device_kind);
   if (device.kind() == DeviceKind::kCuda) TRY(check_architecture(*plan, static_cast<cuda::CudaDevice&>(device)));
-  plugin::Services services = TRY(plugin_services());
-  services.allocator = allocator;
+  Reporter reporter(parent);
+  const plugin::Services services = TRY(plugin_services(reporter, allocator));
   plan = TRY(plugin::make_plugins(std::move(plan), plugins, services, parent.log()));
   auto memory = TRY(ProgramAllocator::create(allocator, device));
   auto engine = TRY(runtime::Engine::load(std::move(plan), device, parent.log(), std::move(memory)));
-  return new Engine(std::move(engine), parent);
+  return new Engine(std::move(engine), std::move(reporter));
 }
 
 nvinfer1::ProfilingVerbosity profiling_verbosity(const plan::Plan& plan) {
   return static_cast<nvinfer1::ProfilingVerbosity>(plan.build.profiling_verbosity);
 }
 
-Engine::Engine(std::shared_ptr<const runtime::Engine> engine, const Reporter& parent)
-    : engine_(std::move(engine)), reporter_(parent) {
+Engine::Engine(std::shared_ptr<const runtime::Engine> engine, Reporter reporter)
+    : engine_(std::move(engine)), reporter_(std::move(reporter)) {
   mImpl = this;
   for (const auto* tensors : {&plan().inputs, &plan().outputs})
     for (const plan::IoTensor& tensor : *tensors) format_texts_.push_back(describe_format(tensor));

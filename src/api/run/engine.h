@@ -38,7 +38,7 @@ class Engine final : public nvinfer1::ICudaEngine, public nvinfer1::apiv::VCudaE
   using Strategy = nvinfer1::ExecutionContextAllocationStrategy;
   using Select = nvinfer1::OptProfileSelector;
 
-  Engine(std::shared_ptr<const runtime::Engine> engine, const Reporter& parent);
+  Engine(std::shared_ptr<const runtime::Engine> engine, Reporter reporter);
 
   const std::shared_ptr<const runtime::Engine>& runtime_engine() const { return engine_; }
   const plan::Plan& plan() const { return engine_->plan(); }

@@ -1,5 +1,8 @@
 #include "api/run/plugin_services.h"
 
+#include <map>
+#include <mutex>
+
 #include "api/run/devices.h"
 #include "api/run/stream_table.h"
 
@@ -14,12 +17,45 @@ class TableStreams final : public plugin::HostStreams {
   Status synchronize(void* stream) override { return TRY(StreamTable::instance().find(stream)).get().synchronize(); }
 };
 
+/// Memory of the default device, for plugins whose program has set no allocator.
+class DeviceMemory final : public nvinfer1::IGpuAllocator {
+ public:
+  explicit DeviceMemory(Device& device) : device_(device) {}
+  void* allocate(uint64_t size, uint64_t alignment, nvinfer1::AllocatorFlags) noexcept override {
+    constexpr uint64_t kAlignment = 256;  // of a Buffer
+    if (size == 0 || size > uint64_t{INT64_MAX} || alignment > kAlignment) return nullptr;
+    try {
+      auto memory = device_.allocate(static_cast<int64_t>(size));
+      if (!memory) return nullptr;
+      const std::lock_guard lock(mutex_);
+      void* const at = memory->data();
+      given_.emplace(at, *std::move(memory));
+      return at;
+    } catch (...) {
+      return nullptr;
+    }
+  }
+  bool deallocate(void* memory) noexcept override {
+    const std::lock_guard lock(mutex_);
+    return !memory || given_.erase(memory) == 1;
+  }
+
+ private:
+  Device& device_;
+  std::mutex mutex_;
+  std::map<void*, Buffer> given_;
+};
+
 }  // namespace
 
-Result<plugin::Services> plugin_services() {
+Result<plugin::Services> plugin_services(const Reporter& reporter, nvinfer1::IGpuAllocator* allocator) {
   static TableStreams streams;
+  Device& device = TRY(default_device());
+  static auto& memory = *new DeviceMemory(device);  // a process's last act does not free what its devices gave
   plugin::Services services;
-  if (TRY(default_device()).get().is_host()) services.host_streams = &streams;
+  if (device.is_host()) services.host_streams = &streams;
+  services.allocator = allocator ? allocator : &memory;
+  services.recorder = reporter.current_recorder();
   return services;
 }
 

@@ -50,7 +50,7 @@ Result<nv::IPluginV2Layer*> add_plugin_v2(Network& network, nv::ITensor* const* 
                                           nv::IPluginV2& given) {
   std::vector<ir::ValueId> values;
   TRY(add_values(network, inputs, num_inputs, "input", values));
-  const plugin::Services services = TRY(plugin_services());
+  const plugin::Services services = TRY(plugin_services(network.reporter()));
   nv::IPluginV2* const clone = given.clone();
   TRY(require(clone != nullptr, "the plugin's clone() returned null"));
   TRY(require(clone != &given, "the plugin's clone() returned the plugin itself, not a copy"));
@@ -67,7 +67,7 @@ Result<nv::IPluginV3Layer*> add_plugin_v3(Network& network, nv::ITensor* const* 
   std::vector<ir::ValueId> values;
   TRY(add_values(network, inputs, num_inputs, "input", values));
   TRY(add_values(network, shape_inputs, num_shape_inputs, "shape input", values));
-  const plugin::Services services = TRY(plugin_services());
+  const plugin::Services services = TRY(plugin_services(network.reporter()));
   nv::IPluginV3* const clone = given.clone();
   TRY(require(clone != nullptr, "the plugin's clone() returned null"));
   TRY(require(clone != &given, "the plugin's clone() returned the plugin itself, not a copy"));
