@@ -265,7 +265,7 @@ TopK top_k(const Value& x, const Extent& k, int axis) {
 }
 
 Value non_max_suppression(const Value& boxes, const Value& scores, int64_t most_of_class, double iou_threshold,
-                          double score_threshold) {
+                          double score_threshold, int64_t candidates) {
   if (!all_there({&boxes, &scores})) return boxes.tensor() ? scores : boxes;
   Layers& layers = boxes.layers();
   const Value most = layers.constant(nv::Dims{0, {}}, std::vector<int32_t>{static_cast<int32_t>(most_of_class)});
@@ -277,6 +277,7 @@ Value non_max_suppression(const Value& boxes, const Value& scores, int64_t most_
     if (!all_there({&iou, &score})) return layers.output(nullptr);
     layer->setInput(3, *iou.tensor());
     layer->setInput(4, *score.tensor());
+    if (candidates >= 0) layer->setTopKBoxLimit(static_cast<int32_t>(std::min<int64_t>(candidates, INT32_MAX)));
   }
   return layers.output(layer);
 }

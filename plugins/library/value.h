@@ -170,9 +170,9 @@ struct TopK {
 };
 TopK top_k(const Value& x, const Extent& k, int axis);  ///< `k` at most 3840
 /// [n, 3]: image, class and box of what stays, by image and class, the best first. boxes [N, B, 4] or [N, B, C, 4] as
-/// two corners, scores [N, B, C].
+/// two corners, scores [N, B, C]. Of a class only so many of the best scores are `candidates`; -1: all.
 Value non_max_suppression(const Value& boxes, const Value& scores, int64_t most_of_class, double iou_threshold,
-                          double score_threshold);
+                          double score_threshold, int64_t candidates = -1);
 
 // Elements elsewhere.
 Value reshape(const Value& x, const Extents& extents);

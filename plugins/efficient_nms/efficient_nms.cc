@@ -1,0 +1,185 @@
+// EfficientNMS_TRT, EfficientNMS_ONNX_TRT, EfficientNMS_Explicit_TF_TRT, EfficientNMS_Implicit_TF_TRT: the best boxes
+// of each image, without those that overlap better ones of their class.
+//   in   boxes    floats [N, B, 4] or [N, B, 1 or C, 4]
+//        scores   [N, B, C]
+//        anchors  [1 or N, B, 4], optional, of EfficientNMS_TRT: boxes are then relative to them. Corners are added;
+//                 of centre and size (y, x, h, w): y h' + y', x w' + x', h' exp(h), w' exp(w)
+//   out  count    i32 [N, 1]; [N] of the implicit one
+//        boxes    [N, K, 4] as corners; 0 behind the count, as the others
+//        scores   [N, K]
+//        classes  i32 [N, K]
+//   or, of EfficientNMS_ONNX_TRT,
+//   out  indices  i32 [N K, 3]: image, class and box, image by image, the best first; behind the last one that one
+//                 again, and -1 if there is none
+// A box goes if its overlap (intersection over union) with a better one is iou_threshold or more, or its score below
+// score_threshold. Of pairs in the score order of an image, all of them count, not only TensorRT's best 4096.
+//   fields  score_threshold, iou_threshold, max_output_boxes (K), background_class (-1: none), score_activation
+//   (whether
+//           scores get a sigmoid), class_agnostic, box_coding (0: corners, 1: centre and size)
+//   ONNX    score_threshold, iou_threshold, max_output_boxes_per_class (K), center_point_box
+//   TF      max_output_size_per_class, max_total_size (K), iou_threshold, score_threshold, pad_per_class (K is at most
+//           max_output_size_per_class times C), clip_boxes (to 0 ... 1)
+#include "library/detections.h"
+#include "library/standard_plugin.h"
+
+namespace kiln::plugins {
+namespace {
+
+enum class Form : uint8_t { kDetections, kFlatCount, kIndices };
+
+struct Settings {
+  Suppression how;
+  Form form = Form::kDetections;
+  bool has_sigmoid = false, is_centre_size = false, clips = false, pads_per_class = false;
+};
+
+class EfficientNms final : public StandardPlugin {
+ public:
+  explicit EfficientNms(const Settings& settings) : settings_(settings) {}
+  int num_outputs() const override { return settings_.form == Form::kIndices ? 1 : 4; }
+  Types output_types(std::span<const nv::DataType> inputs) const override {
+    if (settings_.form == Form::kIndices) return {nv::DataType::kINT32};
+    return {nv::DataType::kINT32, inputs[0], inputs[0], nv::DataType::kINT32};
+  }
+  Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override;
+  std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const override;
+
+ private:
+  Value decoded(std::span<const Value> inputs) const;
+  Value indices(const Detections& found) const;
+  Settings settings_;
+};
+
+Result<std::vector<Shape>> EfficientNms::output_shapes(std::span<const Shape> inputs) const {
+  TRY(require(inputs[0].size() == 3 || inputs[0].size() == 4, "input 0 has rank ", inputs[0].size(),
+              "; 3 or 4 is needed"));
+  TRY(require_rank(inputs, 1, 3));
+  if (inputs.size() == 3) TRY(require_rank(inputs, 2, 3));
+  TRY(require(inputs[0].back().number().value_or(4) == 4, "a box has ", inputs[0].back().number().value_or(4),
+              " numbers; 4 are needed"));
+  const Dim batch = inputs[0][0];
+  Dim most = settings_.how.most;
+  if (settings_.pads_per_class && settings_.how.most_of_class > 0)
+    most = min(most, inputs[1][2] * settings_.how.most_of_class);
+  switch (settings_.form) {
+    case Form::kIndices: return std::vector<Shape>{{batch * most, 3}};
+    case Form::kFlatCount: return std::vector<Shape>{{batch}, {batch, most, 4}, {batch, most}, {batch, most}};
+    case Form::kDetections: break;
+  }
+  return std::vector<Shape>{{batch, 1}, {batch, most, 4}, {batch, most}, {batch, most}};
+}
+
+/// The boxes as two corners.
+Value EfficientNms::decoded(std::span<const Value> inputs) const {
+  Value boxes = inputs[0].f32();
+  if (boxes.rank() == 4 && boxes.extent(2).number() == 1) boxes = squeeze(boxes, {2});
+  const auto halves = [](const Value& x) { return split(x, -1, {2, 2}); };
+  std::vector<Value> box = halves(boxes);
+  if (inputs.size() == 3) {
+    Value anchors = inputs[2].f32();
+    if (boxes.rank() == 4) anchors = unsqueeze(anchors, {2});
+    const std::vector<Value> anchor = halves(anchors);
+    if (settings_.is_centre_size)
+      box = {box[0] * anchor[1] + anchor[0], anchor[1] * exp(box[1])};
+    else  // both with their corners in order
+      box = {min(box[0], box[1]) + min(anchor[0], anchor[1]), max(box[0], box[1]) + max(anchor[0], anchor[1])};
+  }
+  if (settings_.is_centre_size) box = {box[0] - box[1] * 0.5, box[0] + box[1] * 0.5};
+  return concat(box, -1);
+}
+
+/// Rows of the detections, the valid ones in front.
+Value EfficientNms::indices(const Detections& found) const {
+  Layers& layers = found.boxes.layers();
+  const Extent batch = found.classes.extent(0), count = batch * settings_.how.most;
+  const Value image = broadcast(unsqueeze(layers.iota(batch, nv::DataType::kINT32), {1}), {batch, settings_.how.most});
+  const Value rows =
+      concat({reshape(image, {count, 1}), reshape(found.classes, {count, 1}), reshape(found.indices, {count, 1})}, 1);
+  const Value valid = reshape(found.valid, {count}), end = count.value(layers).i32();
+  const Value place = select(valid, cumulative_sum(valid.i32(), 0) - 1.0, end);  // invalid ones meet behind the end
+  const Value packed = scatter_nd(layers.full({count + 1, 3}, -1, nv::DataType::kINT32), unsqueeze(place, {1}), rows);
+  const Value last = max(sum(valid.i32(), {0}) - 1.0, 0.0);
+  const Value none = sum(valid.i32(), {0}) < 1.0;
+  const Value repeated = gather(packed, min(layers.iota(count, nv::DataType::kINT32), last), 0);
+  return select(unsqueeze(none, {1}), layers.scalar(-1, nv::DataType::kINT32, 2), repeated);
+}
+
+std::vector<Value> EfficientNms::add_layers(Layers&, std::span<const Value> inputs) const {
+  const Value boxes = decoded(inputs);
+  Value scores = inputs[1].f32();
+  if (settings_.has_sigmoid) scores = sigmoid(scores);
+  Detections found = detect(boxes, boxes, scores, settings_.how);
+  if (settings_.form == Form::kIndices) return {indices(found)};
+  if (settings_.clips) found.boxes = clamp(found.boxes, 0, 1);
+  if (settings_.pads_per_class && settings_.how.most_of_class > 0) {
+    const Extent most = min(Extent(settings_.how.most), scores.extent(2) * settings_.how.most_of_class);
+    for (Value* one : {&found.boxes, &found.scores, &found.classes}) *one = slice(*one, 1, 0, most);
+  }
+  return {settings_.form == Form::kFlatCount ? squeeze(found.count, {1}) : found.count, found.boxes, found.scores,
+          found.classes};
+}
+
+Result<std::shared_ptr<const StandardPlugin>> make(Settings settings) {
+  Suppression& how = settings.how;
+  TRY(require(how.most > 0 && how.most <= 3840, "at most ", how.most, " boxes; 1 to 3840 are possible"));
+  TRY(require(how.iou_threshold >= 0 && how.iou_threshold <= 1, "iou_threshold is ", how.iou_threshold));
+  how.iou_threshold = just_below(how.iou_threshold);
+  how.score_threshold = just_below(how.score_threshold);
+  return std::make_shared<EfficientNms>(settings);
+}
+
+Result<std::shared_ptr<const StandardPlugin>> make_plain(const Fields& fields) {
+  Settings settings;
+  settings.how.score_threshold = TRY(fields.number("score_threshold"));
+  settings.how.iou_threshold = TRY(fields.number("iou_threshold"));
+  settings.how.most = TRY(fields.integer("max_output_boxes"));
+  settings.how.background_class = TRY(fields.integer("background_class", -1));
+  settings.how.ignores_classes = TRY(fields.flag("class_agnostic", false));
+  settings.has_sigmoid = TRY(fields.flag("score_activation", false));
+  settings.is_centre_size = TRY(fields.flag("box_coding", false));
+  return make(settings);
+}
+
+Result<std::shared_ptr<const StandardPlugin>> make_onnx(const Fields& fields) {
+  Settings settings;
+  settings.how.score_threshold = TRY(fields.number("score_threshold"));
+  settings.how.iou_threshold = TRY(fields.number("iou_threshold"));
+  settings.how.most = settings.how.most_of_class = TRY(fields.integer("max_output_boxes_per_class"));
+  settings.is_centre_size = TRY(fields.flag("center_point_box", false));
+  settings.form = Form::kIndices;
+  return make(settings);
+}
+
+template <Form kForm>
+Result<std::shared_ptr<const StandardPlugin>> make_tf(const Fields& fields) {
+  Settings settings;
+  settings.how.most_of_class = TRY(fields.integer("max_output_size_per_class"));
+  settings.how.most = TRY(fields.integer("max_total_size"));
+  settings.how.iou_threshold = TRY(fields.number("iou_threshold"));
+  settings.how.score_threshold = TRY(fields.number("score_threshold"));
+  settings.pads_per_class = TRY(fields.flag("pad_per_class", false));
+  settings.clips = TRY(fields.flag("clip_boxes", false));
+  settings.form = kForm;
+  return make(settings);
+}
+
+}  // namespace
+
+std::vector<Definition> efficient_nms() {
+  const std::vector<nv::PluginField> plain = {field("score_threshold", kFloat), field("iou_threshold", kFloat),
+                                              field("max_output_boxes", kInt),  field("background_class", kInt),
+                                              field("score_activation", kInt),  field("class_agnostic", kInt),
+                                              field("box_coding", kInt)};
+  const std::vector<nv::PluginField> onnx = {field("score_threshold", kFloat), field("iou_threshold", kFloat),
+                                             field("max_output_boxes_per_class", kInt),
+                                             field("center_point_box", kInt)};
+  const std::vector<nv::PluginField> tf = {
+      field("max_output_size_per_class", kInt), field("max_total_size", kInt), field("iou_threshold", kFloat),
+      field("score_threshold", kFloat),         field("pad_per_class", kInt),  field("clip_boxes", kInt)};
+  return {{"EfficientNMS_TRT", "1", Generation::kV2, plain, 2, 3, make_plain},
+          {"EfficientNMS_ONNX_TRT", "1", Generation::kV2, onnx, 2, 2, make_onnx},
+          {"EfficientNMS_Explicit_TF_TRT", "1", Generation::kV2, tf, 2, 2, make_tf<Form::kDetections>},
+          {"EfficientNMS_Implicit_TF_TRT", "1", Generation::kV2, tf, 2, 2, make_tf<Form::kFlatCount>}};
+}
+
+}  // namespace kiln::plugins
