@@ -27,8 +27,7 @@ class GroupNormalization final : public StandardPlugin {
     Extent elements = extents[1] / num_groups_;
     for (size_t i = 2; i < extents.size(); ++i) elements = elements * extents[i];
     const Value groups = reshape(x, {extents[0], num_groups_, elements});
-    const Value centred = groups - mean(groups, {2});
-    const Value normal = centred / sqrt(mean(centred * centred, {2}) + eps_);
+    const Value normal = normalized(groups, {2}, eps_);
     Extents by_channel(extents.size() - 1, 1);
     by_channel[0] = extents[1];
     return {reshape(normal, extents) * reshape(inputs[1].f32(), by_channel) + reshape(inputs[2].f32(), by_channel)};

@@ -23,9 +23,8 @@ class InstanceNormalization final : public StandardPlugin {
     const Value x = inputs[0].f32();
     Axes spatial;
     for (int axis = 2; axis < x.rank(); ++axis) spatial.push_back(axis);
-    const Value centred = x - mean(x, spatial);
-    const Value normal = centred / sqrt(mean(centred * centred, spatial) + epsilon_);
-    const Value y = normal * by_channel(layers, x.rank(), scales_) + by_channel(layers, x.rank(), bias_);
+    const Value y =
+        normalized(x, spatial, epsilon_) * by_channel(layers, x.rank(), scales_) + by_channel(layers, x.rank(), bias_);
     return {slope_ ? activation(y, nv::ActivationType::kLEAKY_RELU, *slope_) : y};
   }
 

@@ -220,6 +220,11 @@ Value reduce(const Value& x, nv::ReduceOperation operation, const Axes& axes, bo
   });
 }
 
+Value normalized(const Value& x, const Axes& axes, double eps) {
+  const Value centred = x - mean(x, axes);
+  return centred / sqrt(mean(centred * centred, axes) + eps);
+}
+
 Value matmul(const Value& a, const Value& b, Transposed a_is, Transposed b_is) {
   const auto operation = [](Transposed is) {
     return is == Transposed::kYes ? nv::MatrixOperation::kTRANSPOSE : nv::MatrixOperation::kNONE;

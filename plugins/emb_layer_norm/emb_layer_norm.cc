@@ -1,0 +1,113 @@
+// CustomEmbLayerNormPluginDynamic: e = word[token] + type[segment] + position[place in its sequence], and
+// y = gamma * n + beta with n = e of mean 0 and variance 1 along the hidden units.
+// Versions 1 and 6, of sequences of one length:
+//   in   tokens    i32 [S, B]
+//        segments  i32 [S, B]
+//        mask      i32 [S, B]: 1 where a token counts; those come first
+//   out  y         [S, B, E, 1, 1]
+//        count     i32 [B]: tokens that count. TensorRT has packed masks for its fused kernels there
+// Versions 2 and 4, of packed sequences, T tokens in all:
+//   in   tokens    i32 [T]
+//        segments  i32 [T]
+//        starts    i32 [B + 1]: where sequences start, and where the last one ends
+//        longest   [any]: its extent is the greatest length, which does not matter here
+//   out  y         [T, E, 1, 1]
+//        nothing   y's type, a scalar that nobody reads
+//   fields  output_fp16  0: y is f32, 1: f16. full_mask, mha_type_id  of TensorRT's fused kernels, without effect here.
+//           bert_embeddings_layernorm_beta, _gamma  [E]. bert_embeddings_word_embeddings, _token_type_embeddings,
+//           _position_embeddings  [number of them, E]
+// Versions 3 and 5 (Megatron's) are not in Kiln.
+#include "library/bert.h"
+
+namespace kiln::plugins {
+namespace {
+
+struct Tables {
+  std::vector<float> beta, gamma, word, type, position;
+  bool is_half = false;
+};
+
+class EmbLayerNorm final : public StandardPlugin {
+ public:
+  EmbLayerNorm(Tables tables, bool is_packed) : tables_(std::move(tables)), is_packed_(is_packed) {}
+
+  int num_outputs() const override { return 2; }
+  bool takes(nv::DataType type, std::span<const nv::DataType> before) const override {
+    return before.size() == 3 || type == nv::DataType::kINT32;
+  }
+  Types output_types(std::span<const nv::DataType>) const override {
+    const nv::DataType type = tables_.is_half ? nv::DataType::kHALF : nv::DataType::kFLOAT;
+    return {type, is_packed_ ? type : nv::DataType::kINT32};
+  }
+  Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
+    for (size_t i = 0; i < (is_packed_ ? 2U : 3U); ++i) TRY(require_rank(inputs, i, is_packed_ ? 1 : 2));
+    const auto hidden = static_cast<int64_t>(tables_.gamma.size());
+    if (!is_packed_) return std::vector<Shape>{{inputs[0][0], inputs[0][1], hidden, 1, 1}, {inputs[0][1]}};
+    TRY(require_rank(inputs, 2, 1));
+    return std::vector<Shape>{{inputs[0][0], hidden, 1, 1}, {}};
+  }
+  std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const override {
+    const Value place = is_packed_ ? place_in_sequence(layers, inputs)
+                                   : unsqueeze(layers.iota(inputs[0].extent(0), nv::DataType::kINT32), {1});
+    const Value x = gather(table(layers, tables_.word), inputs[0], 0) +
+                    gather(table(layers, tables_.type), inputs[1], 0) +
+                    gather(table(layers, tables_.position), place, 0);
+    const Value y = normalized(x, {-1}, kLayerNormEps) * table(layers, tables_.gamma) + table(layers, tables_.beta);
+    const Value output = unsqueeze(y, {y.rank(), y.rank() + 1});
+    if (is_packed_) return {output, layers.scalar(0, nv::DataType::kFLOAT)};
+    return {output, sum(inputs[2], {0}, false)};
+  }
+
+ private:
+  /// How far a token is behind the start of its sequence: that is the greatest start that is not behind it.
+  static Value place_in_sequence(Layers& layers, std::span<const Value> inputs) {
+    const Value token = unsqueeze(layers.iota(inputs[0].extent(0), nv::DataType::kINT32), {1});
+    const Value starts = unsqueeze(inputs[2], {0});
+    const Value passed = select(starts <= token, starts, 0);
+    return squeeze(token, {1}) - max_of(passed, {1}, false);
+  }
+  Value table(Layers& layers, const std::vector<float>& numbers) const {
+    const auto hidden = static_cast<int64_t>(tables_.gamma.size()), count = static_cast<int64_t>(numbers.size());
+    return layers.constant(count == hidden ? dims_of({1, hidden}) : dims_of({count / hidden, hidden}), numbers);
+  }
+  Tables tables_;
+  bool is_packed_;
+};
+
+Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields, bool is_packed) {
+  Tables tables;
+  tables.is_half = TRY(fields.flag("output_fp16", false));
+  tables.beta = TRY(hidden_numbers(fields, "bert_embeddings_layernorm_beta"));
+  tables.gamma = TRY(hidden_numbers(fields, "bert_embeddings_layernorm_gamma"));
+  tables.word = TRY(hidden_numbers(fields, "bert_embeddings_word_embeddings"));
+  tables.type = TRY(hidden_numbers(fields, "bert_embeddings_token_type_embeddings"));
+  tables.position = TRY(hidden_numbers(fields, "bert_embeddings_position_embeddings"));
+  const size_t hidden = tables.gamma.size();
+  for (const auto* table : {&tables.word, &tables.type, &tables.position})
+    TRY(require(table->size() % hidden == 0, "a table of embeddings has ", table->size(),
+                " numbers, which are no rows of ", hidden));
+  TRY(require(tables.beta.size() == hidden, "gamma has ", hidden, " numbers, beta ", tables.beta.size()));
+  return std::make_shared<EmbLayerNorm>(std::move(tables), is_packed);
+}
+Result<std::shared_ptr<const StandardPlugin>> make_fixed(const Fields& fields) { return make(fields, false); }
+Result<std::shared_ptr<const StandardPlugin>> make_packed(const Fields& fields) { return make(fields, true); }
+
+}  // namespace
+
+std::vector<Definition> emb_layer_norm() {
+  const std::vector<nv::PluginField> fields = {field("bert_embeddings_layernorm_beta", kFloat),
+                                               field("bert_embeddings_layernorm_gamma", kFloat),
+                                               field("bert_embeddings_word_embeddings", kFloat),
+                                               field("bert_embeddings_token_type_embeddings", kFloat),
+                                               field("bert_embeddings_position_embeddings", kFloat),
+                                               field("output_fp16", kInt),
+                                               field("full_mask", kInt),
+                                               field("mha_type_id", kInt)};
+  constexpr const char* kName = "CustomEmbLayerNormPluginDynamic";
+  return {{kName, "1", Generation::kV2, fields, 3, 3, make_fixed},
+          {kName, "2", Generation::kV2, fields, 4, 4, make_packed},
+          {kName, "4", Generation::kV3, fields, 4, 4, make_packed},
+          {kName, "6", Generation::kV3, fields, 3, 3, make_fixed}};
+}
+
+}  // namespace kiln::plugins

@@ -1,0 +1,86 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "testing/plugin_bench.h"
+
+namespace kiln::plugins::testing {
+namespace {
+
+/// A row of numbers of mean 0 and variance 1, scaled and shifted.
+std::vector<double> normalized_row(std::vector<double> row, const std::vector<float>& gamma,
+                                   const std::vector<float>& beta) {
+  const auto count = static_cast<double>(row.size());
+  double mean = 0, variance = 0;
+  for (const double value : row) mean += value / count;
+  for (const double value : row) variance += (value - mean) * (value - mean) / count;
+  for (size_t i = 0; i < row.size(); ++i) row[i] = (row[i] - mean) / std::sqrt(variance + 1e-6) * gamma[i] + beta[i];
+  return row;
+}
+
+constexpr const char* kName = "CustomEmbLayerNormPluginDynamic";
+constexpr size_t kHidden = 4;
+const std::vector<float> kGamma = {1, 2, -1, 0.5F}, kBeta = {0, 1, 0, -1};
+
+std::vector<float> table(int64_t rows, int seed) {
+  const Tensor numbers = noise({rows, static_cast<int64_t>(kHidden)}, seed);
+  return {numbers.values.begin(), numbers.values.end()};
+}
+const std::vector<float> kWords = table(9, 1), kTypes = table(2, 2), kPositions = table(6, 3);
+
+Attributes attributes(int32_t half = 0) {
+  return Attributes()
+      .set("bert_embeddings_layernorm_beta", kBeta)
+      .set("bert_embeddings_layernorm_gamma", kGamma)
+      .set("bert_embeddings_word_embeddings", kWords)
+      .set("bert_embeddings_token_type_embeddings", kTypes)
+      .set("bert_embeddings_position_embeddings", kPositions)
+      .set("output_fp16", std::vector<int32_t>{half});
+}
+
+std::vector<double> embedded(double word, double type, size_t position) {
+  std::vector<double> row;
+  for (size_t i = 0; i < kHidden; ++i)
+    row.push_back(double{kWords[static_cast<size_t>(word) * kHidden + i]} +
+                  double{kTypes[static_cast<size_t>(type) * kHidden + i]} + double{kPositions[position * kHidden + i]});
+  return normalized_row(row, kGamma, kBeta);
+}
+
+class OfOneLength : public ::testing::TestWithParam<const char*> {};
+class Packed : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(OfOneLength, AddsThreeEmbeddings) {
+  const Tensor tokens = ints({3, 2}, {8, 0, 3, 4, 1, 2}), segments = ints({3, 2}, {0, 0, 1, 0, 1, 1}),
+               mask = ints({3, 2}, {1, 1, 1, 1, 0, 1});
+  for (const int32_t half : {0, 1}) {
+    Tensor y{{3, 2, 4, 1, 1}, {}, half ? nv::DataType::kHALF : nv::DataType::kFLOAT};
+    for (size_t i = 0; i < 6; ++i)
+      for (const double value : embedded(tokens.values[i], segments.values[i], i / 2)) y.values.push_back(value);
+    expect_outputs(kName, GetParam(), attributes(half), {tokens, segments, mask}, {y, ints({2}, {2, 3})},
+                   half ? 2e-3 : 1e-5);
+  }
+}
+
+TEST_P(OfOneLength, RefusesTablesThatDoNotFit) {
+  const Tensor tokens = ints({1, 1}, {0});
+  EXPECT_NE(error_of(kName, GetParam(), Attributes(), {tokens, tokens, tokens})
+                .find("field 'bert_embeddings_layernorm_beta' is missing"),
+            std::string::npos);
+  EXPECT_NE(error_of(kName, GetParam(), attributes(), {tokens, tokens}).find("there are 2 inputs"), std::string::npos);
+}
+
+TEST_P(Packed, CountsPlacesFromEachStart) {
+  const Tensor tokens = ints({7}, {8, 0, 3, 4, 1, 2, 5}), segments = ints({7}, {0, 0, 1, 0, 1, 1, 0}),
+               starts = ints({4}, {0, 2, 3, 7}), longest = ints({4}, {0, 0, 0, 0});
+  const std::vector<size_t> places = {0, 1, 0, 0, 1, 2, 3};
+  Tensor y{{7, 4, 1, 1}, {}};
+  for (size_t i = 0; i < 7; ++i)
+    for (const double value : embedded(tokens.values[i], segments.values[i], places[i])) y.values.push_back(value);
+  expect_outputs(kName, GetParam(), attributes(), {tokens, segments, starts, longest}, {y, Tensor{{}, {0}}});
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, OfOneLength, ::testing::Values("1", "6"));
+INSTANTIATE_TEST_SUITE_P(Versions, Packed, ::testing::Values("2", "4"));
+
+}  // namespace
+}  // namespace kiln::plugins::testing
