@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/microseconds.h"
+#include "ops/plugin.h"
 #include "tactics/choices.h"
 #include "tactics/timer.h"
 
@@ -114,7 +115,10 @@ class Asker {
     tunings.erase(std::remove_if(tunings.begin() + 1, tunings.end(), breaks), tunings.end());
     return tunings;
   }
-  static bool is_asked(const Tile& tile) { return tile.tactic && !tile.draft.is_view(); }
+  /// A plugin is told the profile's optimum and no other.
+  bool is_asked(const Tile& tile) const {
+    return tile.tactic && !tile.draft.is_view() && !cx_.graph.node(tile.region.nodes.back()).op.as<ops::Plugin>();
+  }
   Hash128 key_of(const Tile& tile) const {
     return timing_key(cx_, tile.region, {tile.tactic, tile.variant, tile.draft});
   }

@@ -11,6 +11,7 @@
 #include "ops/dim_values.h"
 #include "ops/fill.h"
 #include "ops/fold.h"
+#include "ops/plugin.h"
 #include "tensor/numeric.h"
 #include "tensor/view.h"
 
@@ -84,10 +85,13 @@ class Retyper {
     return op;
   }
 
+  /// Bodies compute in the types that they were made for, and plugins are asked for those of the network.
+  static bool keeps_types(const ir::Node& node) { return !node.bodies.empty() || node.op.as<ops::Plugin>(); }
+
   /// The float type of a node: that of its first float output or, without one, of its first float input. One that
   /// decides sizes reads what it was given: rounding would change how many there are.
   std::optional<DType> float_type(const ir::Node& node) const {
-    if (!node.sizes.empty() || !node.bodies.empty()) return std::nullopt;
+    if (!node.sizes.empty() || keeps_types(node)) return std::nullopt;
     for (const auto* values : {&node.outputs, &node.inputs})
       for (const ir::ValueId value : *values)
         if (value != ir::ValueId::kNone && is_kernel_float(old_.type(value).dtype)) return old_.type(value).dtype;
@@ -112,7 +116,7 @@ class Retyper {
       }
       const ir::ValueId value = moved_[ir::index(input)];
       const bool on_host = node.op.info().reads_on_host(i);
-      if (!node.bodies.empty()) {  // which compute in the types that they were made for
+      if (keeps_types(node)) {
         inputs.push_back(TRY(as_type(value, old_.type(input).dtype)));
         continue;
       }
