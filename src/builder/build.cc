@@ -6,6 +6,7 @@
 #include "builder/assertions.h"
 #include "builder/emit.h"
 #include "builder/order.h"
+#include "builder/plugin_fields.h"
 #include "builder/specialize.h"
 #include "builder/workspaces.h"
 #include "ir/body_role.h"
@@ -374,6 +375,7 @@ Result<plan::Plan> Build::run() {
   }
   mark_shape_inputs();
   weights_.fix(network_, fixed_sources_);
+  TRY(take_plugin_fields(plan_));
   TRY(in_context(plan::validate(plan_), [] { return "the plan as it was made"; }));
   TRY(measure_workspaces(plan_, backend_.device(), request_.memory.get()));
   log_steering();

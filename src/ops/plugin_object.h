@@ -79,6 +79,7 @@ struct PluginTensor {
   Format format;
   Extents extents;
   Extents min, opt, max;  ///< of the profile; builds alone have them
+  bool operator==(const PluginTensor&) const = default;
 };
 
 /// One run. All memory is the device's.
@@ -120,11 +121,12 @@ class PluginObject {
     std::vector<int> tactics;  ///< never empty: 0 is the plugin's own choice
     int64_t workspace_bytes = 0;
     PluginGeneration generation = PluginGeneration::kV3;
-    std::vector<PluginField> fields;  ///< that make it again
-    std::string timing_id;            ///< under which its times may be kept; empty: they may not
+    std::string timing_id;  ///< under which its times may be kept; empty: they may not
   };
   virtual Result<Configured> configure(std::span<const PluginTensor> inputs,
                                        std::span<const PluginTensor> outputs) const = 0;
+  /// What makes a configured copy again. Asked once, of what a plan keeps.
+  virtual Result<std::vector<PluginField>> fields() const = 0;
 
   /// A copy for one context.
   virtual Result<std::unique_ptr<PluginInstance>> attach(int tactic) const = 0;

@@ -110,6 +110,9 @@ class V2Plugin final : public PluginObject {
   int most_combinations() const override { return interface_->most_combinations(); }
   Result<Configured> configure(std::span<const PluginTensor> inputs,
                                std::span<const PluginTensor> outputs) const override;
+  Result<std::vector<PluginField>> fields() const override {
+    return std::vector<PluginField>{TRY(serialized(*plugin_, identity_))};
+  }
   Result<std::unique_ptr<PluginInstance>> attach(int) const override {
     const std::lock_guard lock(attaching_);
     TRY(initialize());
@@ -150,7 +153,6 @@ Result<PluginObject::Configured> V2Plugin::configure(std::span<const PluginTenso
   TRY(require(workspace <= size_t{INT64_MAX}, identity_, ": getWorkspaceSize returned ", workspace));
   Configured result{.object = made, .tactics = {0}, .generation = PluginGeneration::kV2};
   result.workspace_bytes = static_cast<int64_t>(workspace);
-  result.fields.push_back(TRY(serialized(*made->plugin_, identity_)));
   return result;
 }
 

@@ -129,6 +129,10 @@ class V3Plugin final : public PluginObject {
   int most_combinations() const override { return parts_.build->getFormatCombinationLimit(); }
   Result<Configured> configure(std::span<const PluginTensor> inputs,
                                std::span<const PluginTensor> outputs) const override;
+  Result<std::vector<PluginField>> fields() const override {
+    return in_context(fields_from_api(parts_.runtime->getFieldsToSerialize()),
+                      [&] { return str(identity_, ": getFieldsToSerialize"); });
+  }
   Result<std::unique_ptr<PluginInstance>> attach(int tactic) const override {
     const std::lock_guard lock(attaching_);
     return V3Instance::attach(*plugin_, *parts_.runtime, identity_, tactic, services_);
@@ -138,12 +142,17 @@ class V3Plugin final : public PluginObject {
  private:
   Result<std::vector<DType>> output_types(const InferContext& cx, int num_tensors) const;
   Result<std::vector<int>> tactics(Build& build) const;
+  Result<Configured> configure_copy(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) const;
 
   const std::unique_ptr<nv::IPluginV3> plugin_;
   const Parts parts_;
   const PluginIdentity identity_;
   const Services services_;
   mutable std::vector<int> size_outputs_;
+  mutable std::mutex configuring_;
+  mutable std::pair<std::vector<PluginTensor>, std::vector<PluginTensor>> latest_tensors_;  ///< that were configured
+  mutable Configured latest_;  ///< for them, but the object
+  mutable std::weak_ptr<const PluginObject> latest_object_;
   mutable std::mutex attaching_;  ///< contexts of several threads share this object until each has its copy
 };
 
@@ -208,8 +217,27 @@ Result<std::vector<int>> V3Plugin::tactics(Build& build) const {
   return result;
 }
 
+/// Tactics of one combination of formats share what is configured for it, as long as one of them is held.
 Result<PluginObject::Configured> V3Plugin::configure(std::span<const PluginTensor> inputs,
                                                      std::span<const PluginTensor> outputs) const {
+  const auto tensors =
+      std::pair(std::vector(inputs.begin(), inputs.end()), std::vector(outputs.begin(), outputs.end()));
+  const std::lock_guard lock(configuring_);
+  if (auto held = latest_object_.lock(); held && latest_tensors_ == tensors) {
+    Configured result = latest_;
+    result.object = std::move(held);
+    return result;
+  }
+  Configured result = TRY(configure_copy(inputs, outputs));
+  latest_ = result;
+  latest_.object.reset();
+  latest_object_ = result.object;
+  latest_tensors_ = tensors;
+  return result;
+}
+
+Result<PluginObject::Configured> V3Plugin::configure_copy(std::span<const PluginTensor> inputs,
+                                                          std::span<const PluginTensor> outputs) const {
   nv::IPluginV3* const clone = plugin_->clone();
   if (!clone) return error(Code::kDevice, identity_, ": clone returned null");
   if (clone == plugin_.get()) return error(Code::kDevice, identity_, ": clone returned the plugin itself, not a copy");
@@ -225,8 +253,6 @@ Result<PluginObject::Configured> V3Plugin::configure(std::span<const PluginTenso
   const size_t workspace = build.getWorkspaceSize(in.data(), count_of(in), out.data(), count_of(out));
   TRY(require(workspace <= size_t{INT64_MAX}, identity_, ": getWorkspaceSize returned ", workspace));
   result.workspace_bytes = static_cast<int64_t>(workspace);
-  result.fields = TRY(in_context(fields_from_api(copy.parts_.runtime->getFieldsToSerialize()),
-                                 [&] { return str(identity_, ": getFieldsToSerialize"); }));
   if (const char* id = build.getTimingCacheID()) result.timing_id = str("id:", id);
   return result;
 }

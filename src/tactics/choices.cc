@@ -149,8 +149,7 @@ class ChoiceFinder {
         return found_[i].tactic == tactic && found_[i].region.nodes == match->nodes;
       };
       if (std::ranges::any_of(mine, is_known)) continue;
-      if (const Datum* note = match->data.find("note"); note && notes_refusals)
-        found_.refusals_[root].push_back(str(tactic->name(), ": ", std::get<std::string>(note->variant())));
+      if (notes_refusals) found_.take_note(*tactic, *match, root);
       Choice choice{.tactic = tactic, .region = std::move(*match)};
       if (!add_variants(choice)) {
         if (notes_refusals) found_.refusals_[root].push_back(str(tactic->name(), ": refused: it offers no variant"));
@@ -251,11 +250,18 @@ Status Choices::add_fallback(const TacticContext& cx, const Backend& backend, ir
   return add_only(cx, backend.fallback(), root, kReferenceUs);
 }
 
+/// Notes what a tactic says of a region that it takes.
+void Choices::take_note(const Tactic& tactic, const Region& region, ir::NodeId root) {
+  if (const Datum* note = region.data.find("note"))
+    refusals_[root].push_back(str(tactic.name(), ": ", std::get<std::string>(note->variant())));
+}
+
 Status Choices::add_only(const TacticContext& cx, const Tactic& tactic, ir::NodeId root, double penalty_us) {
   Match match = tactic.match(cx, root);
   if (!match)
     return error(Code::kUnsupported, cx.graph.node(root).op.name(), " '", cx.graph.node(root).name, "': tactic '",
                  tactic.name(), "' refuses it, and there is no other: ", match.error().reason);
+  take_note(tactic, *match, root);
   Choice choice{.tactic = &tactic, .region = std::move(*match), .penalty_us = penalty_us};
   for (Variant& variant : tactic.variants(cx, choice.region))
     choice.candidates.push_back({&tactic, std::move(variant), {}, 0, {}});

@@ -69,6 +69,7 @@ class Choices {
 
  private:
   friend class ChoiceFinder;
+  void take_note(const Tactic& tactic, const Region& region, ir::NodeId root);
   std::vector<Choice> choices_;
   std::map<ir::NodeId, std::vector<size_t>> by_root_, by_node_;
   std::map<ir::NodeId, std::vector<std::string>> refusals_;

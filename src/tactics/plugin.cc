@@ -178,7 +178,7 @@ Result<StepDraft> PluginTactic::draft(const TacticContext& cx, const Region& reg
       static_cast<int>(TRY(variant.params.get_int("tactic")));  // no early return leaves a half-made step
   steps::Plugin step{.plugin = configured.object->identity(),
                      .generation = configured.generation,
-                     .fields = std::move(configured.fields),
+                     .fields = {},  // asked for when all is chosen (builder/plugin_fields.h)
                      .tactic = tactic,
                      .workspace_bytes = configured.workspace_bytes,
                      .size_outputs = configured.object->size_outputs(),
@@ -192,7 +192,8 @@ Result<StepDraft> PluginTactic::draft(const TacticContext& cx, const Region& reg
   }
   StepDraft result{.step = std::move(step), .params = {}};
   result.is_timed_anew = configured.timing_id.empty();
-  result.tuning.set("timing_id", configured.timing_id);
+  // Times of a plugin without an id are another's only where the nodes are the same.
+  result.tuning.set("timing_id", result.is_timed_anew ? str("node:", node.name) : configured.timing_id);
   return result;
 }
 
