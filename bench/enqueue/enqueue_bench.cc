@@ -11,6 +11,8 @@
 #include <memory>
 #include <vector>
 
+#include "trivial_plugin.h"
+
 namespace {
 
 namespace nv = nvinfer1;
@@ -97,6 +99,41 @@ struct Chain : Network {
           return x;
         }) {}
 };
+
+/// As many steps of four elements, on a host, where plugins compute on it.
+constexpr int kSmallSteps = 24;
+struct SmallSteps : Network {
+  SmallSteps()
+      : Network(4, 1, [](nv::INetworkDefinition& network, nv::ITensor* x) {
+          for (int i = 0; i < kSmallSteps; ++i) {
+            nv::ISoftMaxLayer* const layer = network.addSoftMax(*x);
+            layer->setAxes(1U << (i % 2));
+            x = layer->getOutput(0);
+          }
+          return x;
+        }) {}
+};
+struct PluginSteps : kiln::bench::TrivialCreator, Network {
+  PluginSteps()
+      : Network(4, 1, [](nv::INetworkDefinition& network, nv::ITensor* x) {
+          for (int i = 0; i < kSmallSteps; ++i) {
+            kiln::bench::TrivialPlugin plugin;
+            x = network.addPluginV3(&x, 1, nullptr, 0, plugin)->getOutput(0);
+          }
+          return x;
+        }) {}
+};
+
+/// The difference of the two, by kSmallSteps, is what a plugin costs beyond a step of Kiln's.
+template <class Of>
+void run_steps(benchmark::State& state) {
+  Of network;
+  for (auto _ : state)
+    if (!network.run()) state.SkipWithError("the run failed");
+  state.counters["steps"] = network.engine->getNbLayers();
+}
+BENCHMARK(run_steps<SmallSteps>);
+BENCHMARK(run_steps<PluginSteps>);
 
 void enqueue_and_synchronize(benchmark::State& state) {
   Relu relu;
