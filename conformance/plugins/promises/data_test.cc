@@ -1,0 +1,283 @@
+// What passes between a plugin and Kiln: types, formats, extents, fields, tactics, times and resources.
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "program.h"
+
+namespace kiln::promises {
+namespace {
+
+using Floats = std::vector<float>;
+
+// Fields: what is serialized is what the creator gets.
+struct FieldRow {
+  const char* name;
+  nv::PluginFieldType type;
+  int32_t length;
+  size_t bytes;
+};
+void PrintTo(const FieldRow& row, std::ostream* to) { *to << row.name; }
+constexpr FieldRow kFields[] = {
+    {"Float16", nv::PluginFieldType::kFLOAT16, 3, 6},  {"Float32", nv::PluginFieldType::kFLOAT32, 3, 12},
+    {"Float64", nv::PluginFieldType::kFLOAT64, 3, 24}, {"Int8", nv::PluginFieldType::kINT8, 3, 3},
+    {"Int16", nv::PluginFieldType::kINT16, 3, 6},      {"Int32", nv::PluginFieldType::kINT32, 3, 12},
+    {"Char", nv::PluginFieldType::kCHAR, 5, 5},        {"Unknown", nv::PluginFieldType::kUNKNOWN, 11, 11},
+    {"BF16", nv::PluginFieldType::kBF16, 3, 6},        {"Int64", nv::PluginFieldType::kINT64, 3, 24},
+    {"FP8", nv::PluginFieldType::kFP8, 3, 3},          {"Int4", nv::PluginFieldType::kINT4, 3, 2},
+    {"FP4", nv::PluginFieldType::kFP4, 3, 2},          {"Empty", nv::PluginFieldType::kINT32, 0, 0},
+};
+class FieldTypes : public PromiseTable<FieldRow> {};
+TEST_P(FieldTypes, ComeBackAsTheyWere) {
+  const FieldRow& row = GetParam();
+  Field field{"value", row.type, row.length, std::vector<std::byte>(row.bytes)};
+  for (size_t i = 0; i < row.bytes; ++i) field.data[i] = static_cast<std::byte>(i * 37 + 1);
+  Program p({.fields = {field, {"other", nv::PluginFieldType::kCHAR, 1, {std::byte{'!'}}}}});
+  ASSERT_TRUE(p.chain({2}));
+  ASSERT_TRUE(p.load());
+  EXPECT_EQ(p.creator.given, p.behaviour.fields);
+}
+INSTANTIATE_TEST_SUITE_P(Promises, FieldTypes, testing::ValuesIn(kFields),
+                         [](const auto& info) { return row_name(info); });
+
+TEST_F(Promises, FieldsOfDimsComeBack) {
+  const nv::Dims extents = dims({2, 3, 5});
+  Field field{"dims", nv::PluginFieldType::kDIMS, 1, std::vector<std::byte>(sizeof(extents))};
+  std::memcpy(field.data.data(), &extents, sizeof(extents));
+  Program p({.fields = {field}});
+  ASSERT_TRUE(p.chain({2}));
+  ASSERT_TRUE(p.load());
+  EXPECT_EQ(p.creator.given, p.behaviour.fields);
+}
+
+TEST_F(Promises, FieldsAreAskedForOfTheChosenAlone) {
+  Program p({.tactics = {1, 2, 3}});
+  ASSERT_TRUE(p.chain({2}));
+  p.journal.clear();
+  ASSERT_TRUE(p.build());
+  EXPECT_EQ(p.journal.count("getFieldsToSerialize"), 1);
+  EXPECT_GT(p.journal.first("getFieldsToSerialize"), p.journal.first("enqueue")) << "behind the timing";
+}
+
+TEST_F(Promises, TacticsOfACombinationShareWhatIsConfigured) {
+  Program p({.tactics = {1, 2, 3}});
+  ASSERT_TRUE(p.chain({2}));
+  p.journal.clear();
+  ASSERT_TRUE(p.build());
+  EXPECT_LE(p.journal.count("configurePlugin"), 2) << "once to ask for the tactics, once for all that are timed";
+}
+
+// Tactics: the quickest is the one that runs, also from the plan.
+TEST_F(Promises, TheQuickestTacticRuns) {
+  Program p({.tactics = {3, 8, 5}});
+  p.behaviour.run = [](const Enqueue& e) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(e.tactic == 8 ? 0 : 300);
+    while (std::chrono::steady_clock::now() < until) {
+    }
+    *static_cast<float*>(e.outputs[0]) = static_cast<float>(e.tactic);
+    return 0;
+  };
+  ASSERT_TRUE(p.chain({1}));
+  const auto loaded = p.load();
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(p.journal.count("setTactic 3") > 0 && p.journal.count("setTactic 8") > 0, true);
+  Floats x{0}, y{0};
+  loaded->set("x", x), loaded->set("y", y);
+  ASSERT_TRUE(loaded->run());
+  EXPECT_EQ(y[0], 8);
+}
+
+TEST_F(Promises, WithoutTacticsItIsTacticZero) {
+  Program p;
+  ASSERT_TRUE(p.chain({1}));
+  ASSERT_TRUE(p.load());
+  EXPECT_GT(p.journal.count("setTactic 0"), 0);
+  EXPECT_EQ(p.journal.count("setTactic"), p.journal.count("setTactic 0"));
+}
+
+struct TimingId {
+  const char *name, *id;
+  bool is_kept;
+};
+void PrintTo(const TimingId& row, std::ostream* to) { *to << row.name; }
+constexpr TimingId kTimingIds[] = {{"Null", nullptr, false}, {"Empty", "", true}, {"Words", "circular pad 3", true}};
+class TimingIds : public PromiseTable<TimingId> {};
+TEST_P(TimingIds, DecideWhatTheCacheKeeps) {
+  Program p({.tactics = {1, 2}, .timing_id = GetParam().id});
+  ASSERT_TRUE(p.chain({2}));
+  const std::unique_ptr<nv::ITimingCache> cache(p.config->createTimingCache(nullptr, 0));
+  ASSERT_TRUE(p.config->setTimingCache(*cache, false));
+  ASSERT_TRUE(p.build());
+  p.journal.clear();
+  ASSERT_TRUE(p.build());
+  EXPECT_EQ(p.journal.count("enqueue") == 0, GetParam().is_kept);
+}
+INSTANTIATE_TEST_SUITE_P(Promises, TimingIds, testing::ValuesIn(kTimingIds),
+                         [](const auto& info) { return row_name(info); });
+
+TEST_F(Promises, TimesOfOneIdAreNotAnothers) {
+  const auto cache_owner = std::make_unique<Program>();
+  const std::unique_ptr<nv::ITimingCache> cache(cache_owner->config->createTimingCache(nullptr, 0));
+  for (const char* id : {"one", "two"}) {
+    Program p({.name = id, .tactics = {1, 2}, .timing_id = id});
+    ASSERT_TRUE(p.config->setTimingCache(*cache, false));
+    ASSERT_TRUE(p.chain({2}));
+    ASSERT_TRUE(p.build());
+    EXPECT_GT(p.journal.count("enqueue"), 0) << id;
+  }
+}
+
+TEST_F(Promises, NoMoreCombinationsThanTheLimitAreConfigured) {
+  std::vector<std::string> formats;
+  Program p({.limit = 2});
+  p.behaviour.takes = [](int32_t position, const nv::DynamicPluginTensorDesc* tensors, int32_t) {
+    return tensors[position].desc.format == tensors[0].desc.format;
+  };
+  p.behaviour.configure = [&](const nv::DynamicPluginTensorDesc* in, const nv::DynamicPluginTensorDesc*) {
+    const std::string format = std::to_string(static_cast<int>(in[0].desc.format));
+    if (std::ranges::find(formats, format) == formats.end()) formats.push_back(format);
+  };
+  p.behaviour.run = [](const Enqueue&) { return 0; };
+  ASSERT_TRUE(p.chain({1, 4, 2, 2}));
+  ASSERT_TRUE(p.build()) << p.logger.take_errors();
+  EXPECT_EQ(formats.size(), 2u);
+}
+
+// Formats: what a plugin takes is what it gets; around it are copies.
+struct FormatRow {
+  const char* name;
+  nv::TensorFormat format;
+  int channels;                                       ///< of a 2x2 image
+  int64_t (*place)(int64_t c, int64_t y, int64_t x);  ///< in memory, in elements
+  int64_t elements;
+};
+void PrintTo(const FormatRow& row, std::ostream* to) { *to << row.name; }
+const FormatRow kFormats[] = {
+    {"Linear", nv::TensorFormat::kLINEAR, 3, [](int64_t c, int64_t y, int64_t x) { return c * 4 + y * 2 + x; }, 12},
+    {"HWC", nv::TensorFormat::kHWC, 3, [](int64_t c, int64_t y, int64_t x) { return (y * 2 + x) * 3 + c; }, 12},
+    {"CHW2", nv::TensorFormat::kCHW2, 3,
+     [](int64_t c, int64_t y, int64_t x) { return ((c / 2) * 4 + y * 2 + x) * 2 + c % 2; }, 16},
+    {"CHW4", nv::TensorFormat::kCHW4, 5,
+     [](int64_t c, int64_t y, int64_t x) { return ((c / 4) * 4 + y * 2 + x) * 4 + c % 4; }, 32},
+    {"CHW16", nv::TensorFormat::kCHW16, 17,
+     [](int64_t c, int64_t y, int64_t x) { return ((c / 16) * 4 + y * 2 + x) * 16 + c % 16; }, 128},
+    {"CHW32", nv::TensorFormat::kCHW32, 33,
+     [](int64_t c, int64_t y, int64_t x) { return ((c / 32) * 4 + y * 2 + x) * 32 + c % 32; }, 256},
+};
+class Formats : public PromiseTable<FormatRow> {};
+TEST_P(Formats, AreInMemoryAsTheGuideSays) {
+  const FormatRow& row = GetParam();
+  Program p;
+  p.behaviour.takes = [&](int32_t position, const nv::DynamicPluginTensorDesc* tensors, int32_t) {
+    const nv::PluginTensorDesc& desc = tensors[position].desc;
+    return desc.type == nv::DataType::kFLOAT && desc.format == (position == 0 ? row.format : nv::TensorFormat::kLINEAR);
+  };
+  p.behaviour.run = [&](const Enqueue& e) {
+    if (e.in[0].format != row.format) return 1;
+    for (int64_t c = 0; c < row.channels; ++c)
+      for (int64_t y = 0; y < 2; ++y)
+        for (int64_t x = 0; x < 2; ++x)
+          static_cast<float*>(e.outputs[0])[c * 4 + y * 2 + x] =
+              static_cast<const float*>(e.inputs[0])[row.place(c, y, x)];
+    return 0;
+  };
+  ASSERT_TRUE(p.chain({1, row.channels, 2, 2}));
+  const auto loaded = p.load();
+  ASSERT_TRUE(loaded);
+  Floats x(static_cast<size_t>(row.channels) * 4), y(x.size());
+  std::iota(x.begin(), x.end(), 1.0f);
+  loaded->set("x", x), loaded->set("y", y);
+  ASSERT_TRUE(loaded->run()) << p.logger.take_errors();
+  EXPECT_EQ(y, x);
+}
+INSTANTIATE_TEST_SUITE_P(Promises, Formats, testing::ValuesIn(kFormats),
+                         [](const auto& info) { return row_name(info); });
+
+// Extents.
+struct OperationRow {
+  const char* name;
+  nv::DimensionOperation operation;
+  int64_t (*value)(int64_t a, int64_t b);
+};
+void PrintTo(const OperationRow& row, std::ostream* to) { *to << row.name; }
+const OperationRow kOperations[] = {
+    {"Sum", nv::DimensionOperation::kSUM, [](int64_t a, int64_t b) { return a + b; }},
+    {"Product", nv::DimensionOperation::kPROD, [](int64_t a, int64_t b) { return a * b; }},
+    {"Max", nv::DimensionOperation::kMAX, [](int64_t a, int64_t b) { return std::max(a, b); }},
+    {"Min", nv::DimensionOperation::kMIN, [](int64_t a, int64_t b) { return std::min(a, b); }},
+    {"Difference", nv::DimensionOperation::kSUB, [](int64_t a, int64_t b) { return a - b; }},
+    {"Equal", nv::DimensionOperation::kEQUAL, [](int64_t a, int64_t b) { return int64_t{a == b}; }},
+    {"Less", nv::DimensionOperation::kLESS, [](int64_t a, int64_t b) { return int64_t{a < b}; }},
+    {"FloorDivision", nv::DimensionOperation::kFLOOR_DIV, [](int64_t a, int64_t b) { return a / b; }},
+    {"CeilDivision", nv::DimensionOperation::kCEIL_DIV, [](int64_t a, int64_t b) { return (a + b - 1) / b; }},
+};
+class DynamicExtents : public PromiseTable<OperationRow> {};
+TEST_P(DynamicExtents, AreComputedInEachRun) {
+  const OperationRow& row = GetParam();
+  Program p;
+  p.behaviour.shapes = [&](const nv::DimsExprs* in, const nv::DimsExprs*, nv::DimsExprs* out, nv::IExprBuilder& e) {
+    out[0].nbDims = 1;
+    const auto* extent = e.operation(row.operation, *in[0].d[0], *in[0].d[1]);
+    out[0].d[0] = e.operation(nv::DimensionOperation::kSUM, *extent, *e.constant(1));  // never empty
+  };
+  p.behaviour.run = [](const Enqueue& e) {
+    std::fill_n(static_cast<float*>(e.outputs[0]), volume(e.out[0].dims), 4.0f);
+    return 0;
+  };
+  ASSERT_TRUE(p.chain({-1, -1}));
+  p.profile("x", {3, 1}, {5, 2}, {7, 3});
+  const auto loaded = p.load();
+  ASSERT_TRUE(loaded);
+  for (const auto& [a, b] : {std::pair<int64_t, int64_t>{7, 2}, {3, 3}, {5, 1}}) {
+    const int64_t expected = row.value(a, b) + 1;
+    ASSERT_TRUE(loaded->context->setInputShape("x", dims({a, b})));
+    EXPECT_EQ(text(loaded->context->getTensorShape("y")), std::to_string(expected)) << a << ' ' << b;
+    Floats x(21), y(static_cast<size_t>(expected));
+    loaded->set("x", x), loaded->set("y", y);
+    ASSERT_TRUE(loaded->run()) << p.logger.take_errors();
+    EXPECT_EQ(y.back(), 4);
+    EXPECT_EQ(p.journal.count("onShapeChange " + text(dims({a, b})) + " -> " + std::to_string(expected)) > 0, true);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Promises, DynamicExtents, testing::ValuesIn(kOperations),
+                         [](const auto& info) { return row_name(info); });
+
+// Resources of a context.
+struct Allocator final : nv::IGpuAllocator {
+  void* allocate(uint64_t size, uint64_t, nv::AllocatorFlags) noexcept override { return ++live, std::malloc(size); }
+  bool deallocate(void* memory) noexcept override { return --live, std::free(memory), true; }
+  int live = 0;
+};
+TEST_F(Promises, TheResourceContextHasTheRuntimesAllocator) {
+  Program p;
+  nv::IGpuAllocator* seen = nullptr;
+  p.behaviour.attach = [&](nv::IPluginResourceContext* context) { seen = context->getGpuAllocator(); };
+  ASSERT_TRUE(p.chain({2}));
+  const auto plan = p.build();
+  ASSERT_TRUE(plan);
+  Allocator mine;
+  std::unique_ptr<nv::IRuntime> runtime(nv::createInferRuntime(p.logger));
+  runtime->setGpuAllocator(&mine);
+  std::unique_ptr<nv::ICudaEngine> engine(runtime->deserializeCudaEngine(plan->data(), plan->size()));
+  ASSERT_TRUE(engine) << p.logger.take_errors();
+  std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
+  ASSERT_TRUE(context);
+  EXPECT_EQ(seen, &mine);
+}
+
+TEST_F(Promises, TheResourceContextHasAnAllocatorByDefault) {
+  Program p;
+  bool has_worked = false;
+  p.behaviour.attach = [&](nv::IPluginResourceContext* context) {
+    nv::IGpuAllocator* allocator = context->getGpuAllocator();
+    void* memory = allocator ? allocator->allocateAsync(1000, 256, 0, nullptr) : nullptr;
+    has_worked =
+        memory && reinterpret_cast<uintptr_t>(memory) % 256 == 0 && allocator->deallocateAsync(memory, nullptr);
+  };
+  ASSERT_TRUE(p.chain({2}));
+  ASSERT_TRUE(p.load());
+  EXPECT_TRUE(has_worked);
+}
+
+}  // namespace
+}  // namespace kiln::promises
