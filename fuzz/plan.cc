@@ -1,6 +1,6 @@
-// Whatever the bytes are, the plan reader accepts or explains; what it accepts survives a round trip. The last byte,
-// which readers of files ignore, chooses what the rest is: a file as it is, a file whose checksums are made right, or
-// a file's metadata alone.
+// Whatever the bytes are, the plan reader accepts or explains; what it accepts survives a round trip, and its plugins
+// are asked for. The last byte, which readers of files ignore, chooses what the rest is: a file as it is, a file whose
+// checksums are made right, or a file's metadata alone.
 #include <cstdint>
 #include <span>
 
@@ -9,6 +9,7 @@
 #include "plan/testing/repair_checksums.h"
 #include "plan/writer.h"
 #include "plan_metadata.h"
+#include "plan_plugins.h"
 
 namespace kiln::plan {
 namespace {
@@ -23,6 +24,7 @@ void survives(const Plan& plan) {
   const auto again = read_plan(*bytes);
   demand(again.has_value());
   demand(*write_plan(**again) == *bytes);
+  read_plugin_fields(plan);
 }
 
 void read_file(std::span<const std::byte> bytes) {

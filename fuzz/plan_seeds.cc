@@ -12,14 +12,18 @@
 #include "backend/cpu/tactics/backend.h"
 #include "builder/build.h"
 #include "onnx/test_nest.h"
+#include "ops/plugin.h"
 #include "plan/testing/sample_plan.h"
 #include "plan_metadata.h"
+#include "plan_plugins.h"
 
 namespace kiln {
 namespace {
 
 constexpr std::byte kIsMetadata{2};  ///< fuzz_plan's choice by the last byte
 constexpr const char* kSample = "metadata.cbor";
+constexpr const char* kPlugin = "plugin.cbor";
+constexpr int32_t kNumFields = 7;  ///< of its plugin
 
 Result<Bytes> seed_of(const plan::Plan& plan) {
   Bytes bytes = TRY(plan::to_cbor(plan::to_record(plan)));
@@ -27,11 +31,8 @@ Result<Bytes> seed_of(const plan::Plan& plan) {
   return bytes;
 }
 
-/// A plan for the CPU of levels of Ifs or Loops.
-Result<plan::Plan> build(const std::vector<onnx::test::Level>& levels) {
-  const onnx::test::Imported imported =
-      onnx::test::import_proto(onnx::test::nested_model(static_cast<int>(levels.size()), {.levels = levels}));
-  TRY(Status(imported.status));
+/// The plan of a graph for the CPU.
+Result<plan::Plan> build(const ir::Graph& graph) {
   BuildRequest request;
   request.optimization_level = 0;
   request.profiles.emplace_back().extents["x"] = {{1, 3}, {2, 3}, {4, 3}};
@@ -39,9 +40,66 @@ Result<plan::Plan> build(const std::vector<onnx::test::Level>& levels) {
   device->set_executor(std::make_unique<cpu::CpuExecutor>(device->team()));
   cpu::CpuBackend backend(*device);
   NullLog log;
-  plan::Plan plan = TRY(build_plan(imported.graph, backend, request, log));
+  plan::Plan plan = TRY(build_plan(graph, backend, request, log));
   plan.device_identity = "a machine, 2 threads";
   return plan;
+}
+
+/// Levels of Ifs or Loops.
+Result<plan::Plan> build(const std::vector<onnx::test::Level>& levels) {
+  const onnx::test::Imported imported =
+      onnx::test::import_proto(onnx::test::nested_model(static_cast<int>(levels.size()), {.levels = levels}));
+  TRY(Status(imported.status));
+  return build(imported.graph);
+}
+
+/// Takes some rows of x, and tells how many. Its fields have types of each size.
+class SeedPlugin final : public PluginObject {
+ public:
+  const PluginIdentity& identity() const override { return identity_; }
+  int num_outputs() const override { return 2; }
+  Status infer(InferContext& cx, int) const override {
+    const TensorType& x = TRY(cx.input(0));
+    const sym::Expr size = cx.decided_size("rows", x.shape[0]);
+    TRY(cx.set_output(0, TensorType(x.dtype, {size, x.shape[1]})));
+    return cx.set_output(1, TensorType(DType::kI32, {}, {size}));
+  }
+  const std::vector<int>& size_outputs() const override { return size_outputs_; }
+  bool supports(std::span<const PluginTensor>, int, int) const override { return true; }
+  int most_combinations() const override { return 1; }
+  Result<Configured> configure(std::span<const PluginTensor>, std::span<const PluginTensor>) const override {
+    return Configured{.object = std::make_shared<SeedPlugin>(), .tactics = {3}, .workspace_bytes = 512};
+  }
+  Result<std::vector<PluginField>> fields() const override {
+    using Type = PluginFieldType;
+    std::vector<PluginField> result;
+    for (const Type type : {Type::kI4, Type::kI8, Type::kF16, Type::kF32, Type::kI64, Type::kDims, Type::kUnknown}) {
+      constexpr int64_t kCount = 3;
+      result.push_back({.name = str(type),
+                        .type = type,
+                        .count = kCount,
+                        .data = Bytes(static_cast<size_t>(size_bytes(type, kCount)))});
+    }
+    return result;
+  }
+  Result<std::unique_ptr<PluginInstance>> attach(int) const override {
+    return error(Code::kUnsupported, "plugins of seeds do not run");
+  }
+
+ private:
+  const PluginIdentity identity_{"Seed", "1", "of seeds"};
+  const std::vector<int> size_outputs_{1};
+};
+
+/// A plugin whose runs decide a size.
+Result<plan::Plan> build_plugin() {
+  ir::Graph graph;
+  const sym::Expr rows = graph.table().symbol("n", {1, 2, 4});
+  const ir::ValueId x = graph.add_input("x", TensorType(DType::kF32, {rows, sym::Expr(3)}));
+  const auto object = std::make_shared<const SeedPlugin>();
+  ops::Plugin plugin{.plugin = object->identity(), .fields = {}, .num_tensors = 1, .object = object};
+  graph.mark_output(TRY(graph.add(std::move(plugin), std::span(&x, 1), "seed"))[0], "y");
+  return build(graph);
 }
 
 Result<std::map<std::string, Bytes>> make_seeds() {
@@ -50,6 +108,7 @@ Result<std::map<std::string, Bytes>> make_seeds() {
   seeds[kSample] = TRY(seed_of(plan::sample_plan()));
   seeds["branches.cbor"] = TRY(seed_of(TRY(build({kIfOfData, kIfOfRanks, kIfOfData}))));
   seeds["loops.cbor"] = TRY(seed_of(TRY(build({kCuttingLoop, kLoopOfData, kGrowingLoop}))));
+  seeds[kPlugin] = TRY(seed_of(TRY(build_plugin())));
   return seeds;
 }
 
@@ -64,7 +123,9 @@ Status check_seed(const std::filesystem::path& path) {
   const Bytes seed = contents(path);
   TRY(require(!seed.empty() && seed.back() == kIsMetadata, "it does not end in the byte of metadata"));
   const Record record = TRY(plan::from_cbor(std::span(seed).first(seed.size() - 1)));
-  TRY(plan::plan_of_metadata(record));
+  const plan::Plan plan = TRY(plan::plan_of_metadata(record));
+  if (path.filename() == kPlugin)
+    return require(plan::read_plugin_fields(plan) == kNumFields, "its plugin's creator is not given its fields");
   if (path.filename() != kSample) return {};
   return require(seed == TRY(seed_of(plan::sample_plan())), "it is not the sample plan of today");
 }
