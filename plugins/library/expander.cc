@@ -1,6 +1,6 @@
 #include "library/expander.h"
 
-#include "api/base/private_entry.h"
+#include "library/entry.h"
 #include "library/objects.h"
 
 namespace kiln::plugins {
@@ -41,13 +41,8 @@ void release(void* kept) { delete static_cast<Kept*>(kept); }
 
 Status offer_expansions() {
   static constexpr KilnExpander kExpander{expand, words, release};
-  KilnPrivateEntry table{};
-  table.size = sizeof table;
-  table.version = kKilnEntryVersion;
-  if (kiln_private_entry(&table) != kKilnOk || !table.plugin.set_expander)
-    return error(Code::kVersion, "libnvinfer is of another build of Kiln: its private entry has version ",
-                 table.version, ", libnvinfer_plugin needs ", static_cast<uint32_t>(kKilnEntryVersion));
-  if (table.plugin.set_expander(&kExpander) != kKilnOk) return error(Code::kInternal, table.last_error_text());
+  const KilnPluginEntry entry = TRY(plugin_entry());
+  if (entry.set_expander(&kExpander) != kKilnOk) return error(Code::kInternal, "libnvinfer refuses expansions");
   return {};
 }
 

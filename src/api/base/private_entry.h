@@ -113,9 +113,21 @@ struct KilnExpander {
   void (*release)(void* kept);             ///< null is fine
 };
 
+/// kiln::ops::RoiAlign's attributes.
+struct KilnRoiAlign {
+  int32_t takes_maximum, height, width, sampling_ratio, half_pixel;
+  double spatial_scale;
+};
+
 struct KilnPluginEntry {
   /// `expander`, which lives as long as the process, is asked about the plugins of every network; null: none is.
   KilnStatus (*set_expander)(const KilnExpander* expander);
+  /// Layers that INetworkDefinition has no calls for: their output, an ITensor*, or null after the network's logger was
+  /// told why. Arguments are an INetworkDefinition* and ITensor*s of it.
+  /// Elements of `updates` are combined with those of `data` that they meet; `reduction` is a kiln::ScatterReduction.
+  void* (*add_scatter_elements)(void* network, void* data, void* indices, void* updates, int32_t axis,
+                                int32_t reduction);
+  void* (*add_roi_align)(void* network, void* x, void* rois, void* batch_indices, const KilnRoiAlign* how);
 };
 
 /// Grows at the end only; `version` changes with anything else. A null function is one that this library does not have.

@@ -2,6 +2,8 @@
 
 #include "api/build/expand_plugins.h"
 #include "api/entry/status.h"
+#include "ops/roi_align.h"
+#include "ops/scatter.h"
 
 namespace kiln::api {
 namespace {
@@ -14,8 +16,35 @@ KilnStatus set_expander(const KilnExpander* expander) {
   });
 }
 
+/// Adds an op to a network that reads some of its tensors.
+void* add_op(const char* call, void* network, const Op& op, std::initializer_list<void*> tensors) noexcept {
+  auto& to = static_cast<Network&>(NetworkHandle::of(*static_cast<nv::INetworkDefinition*>(network)));
+  return guard(to.reporter(), call, static_cast<void*>(nullptr), [&]() -> Result<void*> {
+    std::vector<ir::ValueId> inputs;
+    for (void* const tensor : tensors) inputs.push_back(TRY(to.value_of(*static_cast<nv::ITensor*>(tensor), "input")));
+    nv::ITensor* const output = &to.tensor(TRY(to.graph().add(op, inputs))[0]);
+    return static_cast<void*>(output);
+  });
+}
+
+void* add_scatter_elements(void* network, void* data, void* indices, void* updates, int32_t axis, int32_t reduction) {
+  const ops::Scatter op{
+      .mode = ScatterMode::kElement, .axis = axis, .reduction = static_cast<ScatterReduction>(reduction)};
+  return add_op("add_scatter_elements", network, op, {data, indices, updates});
+}
+
+void* add_roi_align(void* network, void* x, void* rois, void* batch_indices, const KilnRoiAlign* how) {
+  const ops::RoiAlign op{.mode = how->takes_maximum ? RoiMode::kMax : RoiMode::kAverage,
+                         .height = how->height,
+                         .width = how->width,
+                         .sampling_ratio = how->sampling_ratio,
+                         .spatial_scale = how->spatial_scale,
+                         .half_pixel = how->half_pixel != 0};
+  return add_op("add_roi_align", network, op, {x, rois, batch_indices});
+}
+
 }  // namespace
 
-KilnPluginEntry plugin_entry() { return {set_expander}; }
+KilnPluginEntry plugin_entry() { return {set_expander, add_scatter_elements, add_roi_align}; }
 
 }  // namespace kiln::api

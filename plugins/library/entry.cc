@@ -1,0 +1,42 @@
+#include "library/entry.h"
+
+namespace kiln::plugins {
+namespace {
+
+/// The output of what an entry's function has added.
+template <class F>
+Value added(Layers& layers, F add) {
+  const Result<KilnPluginEntry> entry = plugin_entry();
+  void* const output = entry ? add(*entry) : nullptr;
+  if (!output) layers.fail();
+  return {layers, static_cast<nv::ITensor*>(output)};
+}
+
+}  // namespace
+
+Result<KilnPluginEntry> plugin_entry() {
+  KilnPrivateEntry table{};
+  table.size = sizeof table;
+  table.version = kKilnEntryVersion;
+  if (kiln_private_entry(&table) != kKilnOk || !table.plugin.add_roi_align)
+    return error(Code::kVersion, "libnvinfer is of another build of Kiln: its private entry has version ",
+                 table.version, ", libnvinfer_plugin needs ", static_cast<uint32_t>(kKilnEntryVersion));
+  return table.plugin;
+}
+
+Value scatter_reduced(const Value& data, const Value& indices, const Value& updates, int axis, Reduction reduction) {
+  if (!data.tensor() || !indices.tensor() || !updates.tensor()) return data.layers().output(nullptr);
+  return added(data.layers(), [&](const KilnPluginEntry& entry) {
+    return entry.add_scatter_elements(&data.layers().network(), data.tensor(), indices.tensor(), updates.tensor(), axis,
+                                      static_cast<int32_t>(reduction));
+  });
+}
+
+Value roi_align(const Value& x, const Value& rois, const Value& batch_indices, const KilnRoiAlign& how) {
+  if (!x.tensor() || !rois.tensor() || !batch_indices.tensor()) return x.layers().output(nullptr);
+  return added(x.layers(), [&](const KilnPluginEntry& entry) {
+    return entry.add_roi_align(&x.layers().network(), x.tensor(), rois.tensor(), batch_indices.tensor(), &how);
+  });
+}
+
+}  // namespace kiln::plugins

@@ -1,0 +1,18 @@
+/// What libnvinfer does for its library of standard plugins alone.
+#pragma once
+
+#include "api/base/private_entry.h"
+#include "base/error.h"
+#include "library/value.h"
+
+namespace kiln::plugins {
+
+/// libnvinfer's functions for plugins; fails where it is of another build.
+Result<KilnPluginEntry> plugin_entry();
+
+enum class Reduction : int32_t { kNone, kSum, kProd, kMax, kMin };
+/// updates[i] goes to data[i with i[axis] replaced by indices[i]].
+Value scatter_reduced(const Value& data, const Value& indices, const Value& updates, int axis, Reduction reduction);
+Value roi_align(const Value& x, const Value& rois, const Value& batch_indices, const KilnRoiAlign& how);
+
+}  // namespace kiln::plugins

@@ -1,0 +1,58 @@
+// ScatterElements: y is data; each updates[i] is combined with y[i with i[axis] replaced by indices[i]], as ONNX has
+// it.
+//   in   data     f32, f16, i32 or i64, rank r >= 1
+//        indices  i32 or i64, rank r
+//        updates  data's type, indices' shape
+//   out  y        as data
+//   fields  axis  negative counts from the back. reduction  "add", "mul", "max", "min"; also "none": the last one stays
+#include <map>
+
+#include "library/entry.h"
+#include "library/standard_plugin.h"
+
+namespace kiln::plugins {
+namespace {
+
+class ScatterElements final : public StandardPlugin {
+ public:
+  ScatterElements(int axis, Reduction reduction) : axis_(axis), reduction_(reduction) {}
+  bool takes(nv::DataType type, std::span<const nv::DataType> before) const override {
+    if (before.empty()) return is_float(type) || is_index(type);
+    return before.size() == 1 ? is_index(type) : type == before[0];
+  }
+  Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
+    const auto rank = static_cast<int>(inputs[0].size());
+    TRY(require(axis_ >= -rank && axis_ < rank, "axis is ", axis_, "; data has rank ", rank));
+    for (const size_t i : {1U, 2U}) TRY(require_rank(inputs, i, inputs[0].size()));
+    return std::vector<Shape>{inputs[0]};
+  }
+  std::vector<Value> add_layers(Layers&, std::span<const Value> inputs) const override {
+    return {scatter_reduced(inputs[0], inputs[1], inputs[2], axis_, reduction_)};
+  }
+
+ private:
+  int axis_;
+  Reduction reduction_;
+};
+
+Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
+  static const std::map<std::string, Reduction, std::less<>> kReductions = {{"none", Reduction::kNone},
+                                                                            {"add", Reduction::kSum},
+                                                                            {"mul", Reduction::kProd},
+                                                                            {"max", Reduction::kMax},
+                                                                            {"min", Reduction::kMin}};
+  const std::string name = TRY(fields.text("reduction", "none"));
+  const auto found = kReductions.find(name);
+  TRY(require(found != kReductions.end(), "reduction is '", name, "'; add, mul, max, min and none are there"));
+  return std::make_shared<ScatterElements>(static_cast<int>(TRY(fields.integer("axis", 0))), found->second);
+}
+
+}  // namespace
+
+std::vector<Definition> scatter_elements() {
+  const std::vector<nv::PluginField> fields = {field("reduction", nv::PluginFieldType::kCHAR), field("axis", kInt)};
+  return {{"ScatterElements", "1", Generation::kV2, fields, 3, 3, make},
+          {"ScatterElements", "2", Generation::kV3, fields, 3, 3, make}};
+}
+
+}  // namespace kiln::plugins
