@@ -244,9 +244,11 @@ INSTANTIATE_TEST_SUITE_P(Promises, DynamicExtents, testing::ValuesIn(kOperations
 
 // Resources of a context.
 struct Allocator final : nv::IGpuAllocator {
-  void* allocate(uint64_t size, uint64_t, nv::AllocatorFlags) noexcept override { return ++live, std::malloc(size); }
-  bool deallocate(void* memory) noexcept override { return --live, std::free(memory), true; }
-  int live = 0;
+  void* allocate(uint64_t size, uint64_t, nv::AllocatorFlags) noexcept override {
+    constexpr uint64_t kAlignment = 256;
+    return std::aligned_alloc(kAlignment, (size + kAlignment - 1) / kAlignment * kAlignment);
+  }
+  bool deallocate(void* memory) noexcept override { return std::free(memory), true; }
 };
 TEST_F(Promises, TheResourceContextHasTheRuntimesAllocator) {
   Program p;
@@ -262,6 +264,17 @@ TEST_F(Promises, TheResourceContextHasTheRuntimesAllocator) {
   ASSERT_TRUE(engine) << p.logger.take_errors();
   std::unique_ptr<nv::IExecutionContext> context(engine->createExecutionContext());
   ASSERT_TRUE(context);
+  EXPECT_EQ(seen, &mine);
+}
+
+TEST_F(Promises, TheResourceContextOfABuildHasTheBuilders) {
+  Program p({.tactics = {1, 2}});
+  Allocator mine;
+  p.builder->setGpuAllocator(&mine);
+  nv::IGpuAllocator* seen = nullptr;
+  p.behaviour.attach = [&](nv::IPluginResourceContext* context) { seen = context->getGpuAllocator(); };
+  ASSERT_TRUE(p.chain({2}));
+  ASSERT_TRUE(p.build());
   EXPECT_EQ(seen, &mine);
 }
 

@@ -29,6 +29,7 @@ class Builder final : public nv::IBuilder, public nv::apiv::VBuilder {
   int32_t getMaxDLABatchSize() const noexcept override;
   int32_t getNbDLACores() const noexcept override;
   void setGpuAllocator(nv::IGpuAllocator* allocator) noexcept override;
+  nv::IGpuAllocator* gpu_allocator() const { return allocator_; }  ///< the program's; null: it has set none
   nv::IBuilderConfig* createBuilderConfig() noexcept override;
   nv::INetworkDefinition* createNetworkV2(nv::NetworkDefinitionCreationFlags flags) noexcept override;
   nv::IOptimizationProfile* createOptimizationProfile() noexcept override;

@@ -1,5 +1,6 @@
 /// Plugins of versions 2 and 3.
 #include "ops/plugin.h"
+#include "api/build/builder.h"
 #include "api/build/layers/layers.h"
 #include "api/run/plugin_services.h"
 #include "plugin/fields.h"
@@ -44,13 +45,18 @@ Status add_values(Network& network, nv::ITensor* const* tensors, int32_t count, 
   return {};
 }
 
+/// The services of plugins while a network is built: the allocator that the builder has now.
+Result<plugin::Services> services_of(Network& network) {
+  return plugin_services(network.reporter(), static_cast<const Builder&>(network.getBuilder()).gpu_allocator());
+}
+
 }  // namespace
 
 Result<nv::IPluginV2Layer*> add_plugin_v2(Network& network, nv::ITensor* const* inputs, int32_t num_inputs,
                                           nv::IPluginV2& given) {
   std::vector<ir::ValueId> values;
   TRY(add_values(network, inputs, num_inputs, "input", values));
-  const plugin::Services services = TRY(plugin_services(network.reporter()));
+  const plugin::Services services = TRY(services_of(network));
   nv::IPluginV2* const clone = given.clone();
   TRY(require(clone != nullptr, "the plugin's clone() returned null"));
   TRY(require(clone != &given, "the plugin's clone() returned the plugin itself, not a copy"));
@@ -67,7 +73,7 @@ Result<nv::IPluginV3Layer*> add_plugin_v3(Network& network, nv::ITensor* const* 
   std::vector<ir::ValueId> values;
   TRY(add_values(network, inputs, num_inputs, "input", values));
   TRY(add_values(network, shape_inputs, num_shape_inputs, "shape input", values));
-  const plugin::Services services = TRY(plugin_services(network.reporter()));
+  const plugin::Services services = TRY(services_of(network));
   nv::IPluginV3* const clone = given.clone();
   TRY(require(clone != nullptr, "the plugin's clone() returned null"));
   TRY(require(clone != &given, "the plugin's clone() returned the plugin itself, not a copy"));
