@@ -63,6 +63,7 @@ Result<std::unique_ptr<nv::IHostMemory>> plan_of(const Plugin& plugin, Engines::
     network->markOutput(*outputs[i]);
   }
   const std::unique_ptr<nv::IBuilderConfig> config(builder->createBuilderConfig());
+  config->clearFlag(nv::BuilderFlag::kTF32);  // whoever wants that has the layers
   std::unique_ptr<nv::IHostMemory> plan(builder->buildSerializedNetwork(*network, *config));
   if (!plan) return error(Code::kDevice, "its layers could not be built");
   return plan;

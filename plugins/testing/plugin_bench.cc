@@ -54,6 +54,7 @@ class Bench {
   Bench(Way way, const std::vector<Tensor>& inputs) : way_(way), inputs_(inputs) {
     plugin_logger().errors.clear();
     EXPECT_TRUE(initLibNvInferPlugins(&plugin_logger(), ""));
+    w_.config->clearFlag(nv::BuilderFlag::kTF32);  // references are exact
   }
 
   Outcome run(const char* plugin, const char* version, const Attributes& attributes) {

@@ -1,0 +1,144 @@
+// NMS_TRT, NMSDynamic_TRT: SSD's boxes decoded, and the best of them, without those that overlap better ones of their
+// class by more than nmsThreshold (intersection over union).
+//   in   three in the order that inputOrder tells, each by its index:
+//        loc      floats [N, R Lc 4, 1, 1]: boxes relative to priors, Lc = 1 if shared by classes, else C
+//        conf     [N, R C, 1, 1]: scores
+//        prior    [N or 1, 2, R 4, 1]: corners x1, y1, x2, y2; variances
+//   out  y        [N, 1, K, 7]: image, class, score, x1, y1, x2, y2, clipped to 0 ... 1; behind the count class -1,
+//   rest 0
+//        count    i32 [N, 1, 1, 1]. TensorRT calls it a float, with an integer's bits
+// With a prior's centre (cx, cy) and size (w, h), and v its variances, or 1 where varianceEncodedInTarget:
+//   codeType 0 (corners)          prior + v l
+//            1 (centre and size)  centre cx + v0 l0 w, cy + v1 l1 h; size w exp(v2 l2), h exp(v3 l3)
+//            2 (corners in sizes) prior + v l times w or h
+//            3 (TensorFlow)       as 1, always with variances, of l with y before x
+//   fields  shareLocation, varianceEncodedInTarget, backgroundLabelId, numClasses (C), topK, keepTopK (K),
+//           confidenceThreshold, nmsThreshold, inputOrder, confSigmoid, isNormalized, codeType, scoreBits (without
+//           effect here), isBatchAgnostic (whether priors of the first image are those of all)
+#include <algorithm>
+
+#include "library/detections.h"
+#include "library/standard_plugin.h"
+
+namespace kiln::plugins {
+namespace {
+
+enum class Code : int64_t { kCorner, kCentreSize, kCornerSize, kTensorFlow };
+
+struct Settings {
+  Suppression how;
+  std::vector<int64_t> order;
+  int64_t num_classes = 0;
+  Code code = Code::kCentreSize;
+  bool shares_location = true, has_variance = true, has_sigmoid = false, has_larger_boxes = false, shares_priors = true;
+};
+
+class SsdNms final : public StandardPlugin {
+ public:
+  explicit SsdNms(Settings settings) : settings_(std::move(settings)) {}
+  int num_outputs() const override { return 2; }
+  Types output_types(std::span<const nv::DataType> inputs) const override { return {inputs[0], nv::DataType::kINT32}; }
+  Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
+    for (size_t i = 0; i < 3; ++i) TRY(require_rank(inputs, i, 4));
+    const Dim batch = inputs[at(0)][0];
+    return std::vector<Shape>{{batch, 1, settings_.how.most, 7}, {batch, 1, 1, 1}};
+  }
+  std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const override;
+
+ private:
+  size_t at(size_t which) const { return static_cast<size_t>(settings_.order[which]); }
+  Value decoded(const Value& loc, const Value& prior, const Value& variance) const;
+  Settings settings_;
+};
+
+/// Corners of the boxes, of loc's shape [N, R, Lc, 4]; the others are [N or 1, R, 1, 4].
+Value SsdNms::decoded(const Value& loc, const Value& prior, const Value& variance) const {
+  const std::vector<Value> corners = split(prior, 3, {2, 2});
+  const Value size = corners[1] - corners[0], centre = (corners[0] + corners[1]) * 0.5;
+  Value l = loc;
+  if (settings_.code == Code::kTensorFlow) {
+    const std::vector<Value> four = split(loc, 3, {1, 1, 1, 1});
+    l = concat({four[1], four[0], four[3], four[2]}, 3);
+  }
+  if (settings_.has_variance || settings_.code == Code::kTensorFlow) l = l * variance;
+  if (settings_.code == Code::kCorner) return prior + l;
+  if (settings_.code == Code::kCornerSize) return prior + l * concat({size, size}, 3);
+  const std::vector<Value> moved = split(l, 3, {2, 2});
+  const Value middle = moved[0] * size + centre, half = exp(moved[1]) * size * 0.5;
+  return concat({middle - half, middle + half}, 3);
+}
+
+std::vector<Value> SsdNms::add_layers(Layers& layers, std::span<const Value> inputs) const {
+  const Value loc = inputs[at(0)].f32(), conf = inputs[at(1)].f32();
+  Value prior = inputs[at(2)].f32();
+  if (settings_.shares_priors) prior = slice(prior, 0, 0, 1);
+  const Extent batch = loc.extent(0), count = prior.extent(2) / 4;
+  const Value priors = reshape(prior, {prior.extent(0), 2, count, 1, 4});
+  const int64_t places = settings_.shares_location ? 1 : settings_.num_classes;
+  Value boxes = decoded(reshape(loc, {batch, count, places, 4}), pick(priors, 1, 0), pick(priors, 1, 1));
+  if (settings_.shares_location) boxes = squeeze(boxes, {2});
+  Value scores = reshape(conf, {batch, count, settings_.num_classes});
+  if (settings_.has_sigmoid) scores = sigmoid(scores);
+  Value compared = boxes;
+  if (settings_.has_larger_boxes) {
+    const std::vector<Value> corners = split(boxes, -1, {2, 2});
+    compared = concat({corners[0], corners[1] + 1.0}, -1);
+  }
+  const Detections found = detect(boxes, compared, scores, settings_.how);
+  const Extents each{batch, settings_.how.most, 1};
+  const Value image = broadcast(reshape(layers.iota(batch, nv::DataType::kFLOAT), {batch, 1, 1}), each);
+  const Value label = select(found.valid, found.classes, layers.scalar(-1, nv::DataType::kINT32, 2)).f32();
+  const Value rows = concat({image, reshape(label, each), reshape(found.scores, each), clamp(found.boxes, 0, 1)}, 2);
+  return {unsqueeze(rows, {1}), unsqueeze(found.count, {2, 3})};
+}
+
+Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
+  Settings settings;
+  settings.shares_location = TRY(fields.flag("shareLocation", true));
+  settings.has_variance = !TRY(fields.flag("varianceEncodedInTarget", false));
+  settings.num_classes = TRY(fields.integer("numClasses"));
+  settings.how.background_class = TRY(fields.integer("backgroundLabelId", -1));
+  settings.how.candidates = TRY(fields.integer("topK"));
+  settings.how.most = settings.how.most_of_class = TRY(fields.integer("keepTopK"));
+  settings.how.score_threshold = TRY(fields.number("confidenceThreshold"));
+  settings.how.iou_threshold = TRY(fields.number("nmsThreshold"));
+  settings.order = TRY(fields.integers("inputOrder"));
+  if (settings.order.empty()) settings.order = {0, 1, 2};
+  settings.has_sigmoid = TRY(fields.flag("confSigmoid", false));
+  settings.has_larger_boxes = !TRY(fields.flag("isNormalized", true));
+  settings.shares_priors = TRY(fields.flag("isBatchAgnostic", true));
+  const int64_t code = TRY(fields.integer("codeType", 1));
+  TRY(require(code >= 0 && code <= 3, "codeType is ", code, "; 0 to 3 are possible"));
+  settings.code = static_cast<Code>(code);
+  std::vector<int64_t> sorted = settings.order;
+  std::ranges::sort(sorted);
+  TRY(require(sorted == std::vector<int64_t>{0, 1, 2}, "inputOrder is no order of 0, 1 and 2"));
+  TRY(require(settings.how.most > 0 && settings.how.most <= 3840 && settings.how.candidates > 0, "keepTopK is ",
+              settings.how.most, " and topK ", settings.how.candidates, "; 1 to 3840 and 1 at least are possible"));
+  TRY(require(settings.num_classes > 0 && settings.how.iou_threshold >= 0 && settings.how.iou_threshold <= 1,
+              "numClasses is ", settings.num_classes, ", nmsThreshold ", settings.how.iou_threshold));
+  return std::make_shared<SsdNms>(std::move(settings));
+}
+
+}  // namespace
+
+std::vector<Definition> ssd_nms() {
+  const std::vector<nv::PluginField> fields = {field("shareLocation", kInt),
+                                               field("varianceEncodedInTarget", kInt),
+                                               field("backgroundLabelId", kInt),
+                                               field("numClasses", kInt),
+                                               field("topK", kInt),
+                                               field("keepTopK", kInt),
+                                               field("confidenceThreshold", kFloat),
+                                               field("nmsThreshold", kFloat),
+                                               field("inputOrder", kInt),
+                                               field("confSigmoid", kInt),
+                                               field("isNormalized", kInt),
+                                               field("codeType", kInt),
+                                               field("scoreBits", kInt),
+                                               field("isBatchAgnostic", kInt)};
+  return {{"NMS_TRT", "1", Generation::kV2, fields, 3, 3, make},
+          {"NMSDynamic_TRT", "1", Generation::kV2, fields, 3, 3, make}};
+}
+
+}  // namespace kiln::plugins
