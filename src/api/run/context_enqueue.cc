@@ -1,6 +1,9 @@
 // Running a context: on the program's stream, or waited for.
 #include "api/base/convert.h"
 #include "api/run/context.h"
+
+#include <algorithm>
+
 #include "api/run/program_stream.h"
 
 namespace kiln::api {
