@@ -70,12 +70,9 @@ struct Forbidden {
   const char* what;
   cudaError_t (*call)();
 };
+// A synchronous copy is not among them: on an H200 it breaks no capture of a stream that the legacy one does not wait
+// for.
 constexpr Forbidden kForbidden[] = {
-    {"a synchronous copy",
-     [] {
-       float from = 1, to = 0;
-       return cudaMemcpy(&to, &from, sizeof(from), cudaMemcpyHostToHost);
-     }},
     {"an allocation",
      [] {
        void* memory = nullptr;
@@ -95,7 +92,7 @@ TEST_F(PluginCaptures, WhatNoRecordingRepeatsIsDoneInEachRun) {
       return forbidden.call() == cudaSuccess ? 0 : 2;
     });
     EXPECT_GE(journal.count("enqueue"), kRuns) << forbidden.what;
-    ASSERT_EQ(logger.notices.size(), 1u) << forbidden.what << told();
+    EXPECT_EQ(logger.notices.size(), 1u) << forbidden.what << told();
     EXPECT_NE(told().find("plugin 'Captured' version '1': enqueue did what no recording repeats"), std::string::npos)
         << told();
   }
