@@ -102,7 +102,9 @@ class CreatorV2 final : public nv::IPluginCreator {
   const nv::PluginFieldCollection* getFieldNames() noexcept override { return &fields_; }
   nv::IPluginV2* createPlugin(const char*, const nv::PluginFieldCollection* given) noexcept override {
     return guarded(definition_, "createPlugin", static_cast<nv::IPluginV2*>(nullptr), [&]() -> Result<nv::IPluginV2*> {
-      return new PluginV2(TRY(make_plugin(definition_, TRY(Fields::of(given, definition_.fields)))), namespace_);
+      Plugin plugin =
+          TRY(make_plugin(definition_, TRY(Fields::of(given, definition_.fields))));  // before `new` allocates
+      return new PluginV2(std::move(plugin), namespace_);
     });
   }
   nv::IPluginV2* deserializePlugin(const char*, const void* bytes, size_t count) noexcept override {
@@ -110,7 +112,8 @@ class CreatorV2 final : public nv::IPluginCreator {
                    [&]() -> Result<nv::IPluginV2*> {
                      TRY(require(bytes || count == 0, "the bytes are null"));
                      Fields fields = TRY(Fields::deserialize({static_cast<const std::byte*>(bytes), count}));
-                     return new PluginV2(TRY(make_plugin(definition_, std::move(fields))), namespace_);
+                     Plugin plugin = TRY(make_plugin(definition_, std::move(fields)));
+                     return new PluginV2(std::move(plugin), namespace_);
                    });
   }
   void setPluginNamespace(const char* name) noexcept override { namespace_ = name ? name : ""; }

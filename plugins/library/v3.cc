@@ -108,7 +108,9 @@ class CreatorV3 final : public nv::IPluginCreatorV3One {
   nv::IPluginV3* createPlugin(const char*, const nv::PluginFieldCollection* given,
                               nv::TensorRTPhase) noexcept override {
     return guarded(definition_, "createPlugin", static_cast<nv::IPluginV3*>(nullptr), [&]() -> Result<nv::IPluginV3*> {
-      return new PluginV3(TRY(make_plugin(definition_, TRY(Fields::of(given, definition_.fields)))), namespace_);
+      Plugin plugin =
+          TRY(make_plugin(definition_, TRY(Fields::of(given, definition_.fields))));  // before `new` allocates
+      return new PluginV3(std::move(plugin), namespace_);
     });
   }
   const nv::PluginFieldCollection* getFieldNames() noexcept override { return &fields_; }
