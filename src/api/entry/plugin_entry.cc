@@ -21,7 +21,10 @@ void* add_op(const char* call, void* network, const Op& op, std::initializer_lis
   auto& to = static_cast<Network&>(NetworkHandle::of(*static_cast<nv::INetworkDefinition*>(network)));
   return guard(to.reporter(), call, static_cast<void*>(nullptr), [&]() -> Result<void*> {
     std::vector<ir::ValueId> inputs;
-    for (void* const tensor : tensors) inputs.push_back(TRY(to.value_of(*static_cast<nv::ITensor*>(tensor), "input")));
+    for (void* const tensor : tensors) {
+      inputs.push_back(TRY(to.value_of(*static_cast<nv::ITensor*>(tensor), "input")));
+      TRY(to.graph().inferred_type(inputs.back()));  // layers with setters are typed when they are first asked for it
+    }
     nv::ITensor* const output = &to.tensor(TRY(to.graph().add(op, inputs))[0]);
     return static_cast<void*>(output);
   });
