@@ -1,0 +1,119 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "testing/plugin_bench.h"
+
+namespace kiln::plugins::testing {
+namespace {
+
+constexpr int64_t kChannels = 2;
+constexpr int32_t kPooled = 3, kHeight = 1024, kWidth = 1280;
+
+Attributes attributes(int32_t pooled) {
+  return Attributes()
+      .set("pooled_size", std::vector<int32_t>{pooled})
+      .set("image_size", std::vector<int32_t>{3, kHeight, kWidth});
+}
+
+/// Levels that are smaller than their image's: samples at its lower and right border are beyond theirs.
+std::vector<Tensor> pyramid(int64_t images, nv::DataType type) {
+  std::vector<Tensor> levels;
+  for (int i = 0; i < 5; ++i)
+    levels.push_back(noise({images, kChannels, (kHeight >> (i + 2)) - 1, (kWidth >> (i + 2)) - 2}, 10 + i, type));
+  return levels;
+}
+
+double sample(const double* plane, int64_t height, int64_t width, double y, double x) {
+  y = std::clamp(y, 0.0, static_cast<double>(height - 1));
+  x = std::clamp(x, 0.0, static_cast<double>(width - 1));
+  double result = 0;
+  const auto top = static_cast<int64_t>(y), left = static_cast<int64_t>(x);
+  const double down = y - static_cast<double>(top), over = x - static_cast<double>(left);
+  for (const int64_t i : {0, 1})
+    for (const int64_t j : {0, 1}) {
+      const double pixel = plane[std::min(top + i, height - 1) * width + std::min(left + j, width - 1)];
+      result += pixel * (i == 0 ? 1 - down : down) * (j == 0 ? 1 - over : over);
+    }
+  return result;
+}
+
+size_t level_of(double area) {
+  size_t level = 0;
+  for (const double side : {112.0, 224.0, 448.0, 896.0})
+    if (area > side * side) ++level;
+  return level;
+}
+
+Tensor expected(const Tensor& rois, const std::vector<Tensor>& levels, std::array<int, 6>& used) {
+  Tensor y{{rois.extents[0], rois.extents[1], kChannels, kPooled, kPooled}, {}, rois.type};
+  for (int64_t r = 0; r < rois.extents[0] * rois.extents[1]; ++r) {
+    const double* const roi = &rois.values[static_cast<size_t>(r * 4)];
+    const bool is_valid =
+        roi[0] >= 0 && roi[1] >= 0 && roi[2] <= kHeight && roi[3] <= kWidth && roi[0] < roi[2] && roi[1] < roi[3];
+    const size_t which = level_of((roi[2] - roi[0]) * (roi[3] - roi[1]));
+    ++used[is_valid ? which : 5];
+    const Tensor& level = levels[which];
+    const int64_t h = level.extents[2], w = level.extents[3], image = r / rois.extents[1];
+    for (int64_t c = 0; c < kChannels; ++c)
+      for (int i = 0; i < kPooled; ++i)
+        for (int j = 0; j < kPooled; ++j) {
+          const double* const plane = &level.values[static_cast<size_t>((image * kChannels + c) * h * w)];
+          const double size = 4 << which;
+          const double row = (roi[0] + (roi[2] - roi[0]) * (i + 0.5) / kPooled) / size;
+          const double column = (roi[1] + (roi[3] - roi[1]) * (j + 0.5) / kPooled) / size;
+          y.values.push_back(is_valid ? sample(plane, h, w, row, column) : 0);
+        }
+  }
+  return y;
+}
+
+Tensor regions(nv::DataType type) {
+  return {{2, 8, 4},
+          {0,   0,    112, 112,  0,    0,  112,  113, 8,   16,  1020, 1264, 1000, 40,   1024, 1280,
+           300, 1200, 730, 1280, -1,   10, 60,   70,  10,  10,  10,   50,   60,   1000, 90,   1281,  //
+           1,   2,    3,   5,    1008, 0,  1024, 512, 200, 300, 500,  650,  0,    0,    1024, 1280,
+           50,  40,   30,  60,   NAN,  0,  1000, 60,  100, 7,   324,  231,  64,   65,   513,  514},
+          type,
+          1};
+}
+
+TEST(MultilevelCropAndResize, TakesEachRegionFromItsLevel) {
+  for (const nv::DataType type : {nv::DataType::kFLOAT, nv::DataType::kHALF}) {
+    std::vector<Tensor> inputs = pyramid(2, type);
+    const Tensor rois = regions(type);
+    std::array<int, 6> used{};
+    const Tensor y = expected(rois, inputs, used);
+    for (const int count : used) EXPECT_GT(count, 0) << "a level is not tested, or no region out of the image";
+    inputs.insert(inputs.begin(), rois);
+    expect_outputs("MultilevelCropAndResize_TRT", "1", attributes(kPooled), inputs, {y},
+                   type == nv::DataType::kHALF ? 1e-3 : 1e-4);
+  }
+}
+
+TEST(MultilevelCropAndResize, TakesNoRegions) {
+  std::vector<Tensor> inputs = pyramid(1, nv::DataType::kFLOAT);
+  inputs.insert(inputs.begin(), {{1, 0, 4}, {}, nv::DataType::kFLOAT, 1});
+  expect_outputs("MultilevelCropAndResize_TRT", "1", attributes(kPooled), inputs,
+                 {{{1, 0, kChannels, kPooled, kPooled}, {}}});
+}
+
+TEST(MultilevelCropAndResize, RefusesWhatItDoesNotHave) {
+  const auto refusal = [](const Attributes& attributes, int64_t channels) {
+    std::vector<Tensor> inputs = pyramid(1, nv::DataType::kFLOAT);
+    inputs[4] = noise({1, channels, 8, 16}, 1);
+    inputs.insert(inputs.begin(), noise({1, 2, 4}, 1));
+    return error_of("MultilevelCropAndResize_TRT", "1", attributes, inputs);
+  };
+  const Attributes short_image =
+      Attributes().set("pooled_size", std::vector<int32_t>{1}).set("image_size", std::vector<int32_t>{3, 4});
+  EXPECT_NE(refusal(attributes(0), kChannels).find("pooled_size is 0"), std::string::npos);
+  EXPECT_NE(refusal(Attributes(), kChannels).find("pooled_size"), std::string::npos);
+  EXPECT_NE(refusal(short_image, kChannels).find("image_size has 2 numbers"), std::string::npos);
+  EXPECT_NE(refusal(attributes(1), 3).find("p6 has 3 channels, p2 2"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kiln::plugins::testing
