@@ -10,7 +10,7 @@ namespace kiln::plan {
 /// Weights that are small enough have elements: zeros. Fails where a reader of files refuses the metadata.
 inline Result<Plan> plan_of_metadata(const Record& record) {
   Plan plan = TRY(plan_from_record(record));
-  for (auto* weights : {&plan.weights, &plan.binaries})
+  for (auto* weights : stored_lists(plan))
     for (Weight& weight : *weights) {
       const auto count = checked_volume(weight.value.extents());
       if (!count || *count > 4096) continue;

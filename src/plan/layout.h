@@ -13,6 +13,7 @@
 ///   weights   elements in the order of Plan::weights, each at `weight_offset`; one with `same_as` has that
 ///             one's
 ///   binaries  the same of Plan::binaries
+///   plugin_libraries  the same of Plan::plugin_libraries
 #pragma once
 
 #include <cstddef>
@@ -24,7 +25,7 @@ namespace kiln::plan {
 
 inline constexpr uint32_t kMagic = 0x74727466;
 inline constexpr std::string_view kTag = "KILNPLAN";
-inline constexpr uint32_t kFormatVersion = 8;
+inline constexpr uint32_t kFormatVersion = 9;
 inline constexpr uint8_t kApiVersion[4] = {10, 16, 0, 72};  ///< of include/NvInferVersion.h
 
 inline constexpr size_t kHeaderBytes = 64, kEntryBytes = 64, kNameBytes = 32;
@@ -32,8 +33,10 @@ inline constexpr uint64_t kSectionAlign = 256;
 inline constexpr uint64_t kMaxPlanBytes = uint64_t{1} << 46;
 
 inline constexpr std::string_view kMetadataSection = "metadata", kWeightsSection = "weights",
-                                  kBinariesSection = "binaries";
-inline constexpr std::string_view kSectionNames[] = {kMetadataSection, kWeightsSection, kBinariesSection};
+                                  kBinariesSection = "binaries", kPluginLibrariesSection = "plugin_libraries";
+/// Those behind the metadata are Plan's `stored_lists`.
+inline constexpr std::string_view kSectionNames[] = {kMetadataSection, kWeightsSection, kBinariesSection,
+                                                     kPluginLibrariesSection};
 inline constexpr size_t kNumSections = std::size(kSectionNames);
 inline constexpr uint64_t kMaxMetadataBytes = uint64_t{256} << 20;
 inline constexpr size_t kTableEnd = kHeaderBytes + kNumSections * kEntryBytes;

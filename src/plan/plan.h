@@ -2,6 +2,7 @@
 /// written of each struct is what its `reflect` names (base/field.h).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -304,6 +305,7 @@ struct Plan {
   std::vector<IoTensor> inputs, outputs;
   std::vector<Weight> weights;
   std::vector<Weight> binaries;
+  std::vector<Weight> plugin_libraries;  ///< shared objects that bring creators of its plugins, by the names of files
   std::vector<WeightSource> sources;
   std::vector<Derived> derived;
   std::vector<Profile> profiles;
@@ -313,10 +315,13 @@ struct Plan {
     f("network_name", self.network_name), f("device_kind", self.device_kind);
     f("device_identity", self.device_identity), f("libraries", self.libraries), f("build", self.build);
     f("symbols", self.symbols), f("guards", self.guards), f("inputs", self.inputs), f("outputs", self.outputs);
-    f("weights", self.weights), f("binaries", self.binaries), f("sources", self.sources);
-    f("derived", self.derived), f("profiles", self.profiles), f("bodies", self.bodies);
+    f("weights", self.weights), f("binaries", self.binaries), f("plugin_libraries", self.plugin_libraries);
+    f("sources", self.sources), f("derived", self.derived), f("profiles", self.profiles), f("bodies", self.bodies);
   }
 };
+
+/// The lists of bytes that a file has beside the metadata, in the order of their sections.
+auto stored_lists(auto& plan) { return std::array{&plan.weights, &plan.binaries, &plan.plugin_libraries}; }
 
 /// All blocks of a plan: its profiles, then its bodies.
 std::vector<const Block*> blocks_of(const Plan& plan);

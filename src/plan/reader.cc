@@ -257,8 +257,10 @@ Result<std::shared_ptr<const Plan>> Reader::run() {
     const Record record = TRY(in_context(from_cbor(metadata.bytes), in_metadata));
     *plan = TRY(in_context(plan_from_record(record), in_metadata));
   }
-  TRY(in_context(attach(plan->weights, 1), [] { return "section 'weights'"; }));
-  TRY(in_context(attach(plan->binaries, 2), [] { return "section 'binaries'"; }));
+  for (size_t section = 1; std::vector<Weight>* const list : stored_lists(*plan)) {
+    TRY(in_context(attach(*list, section), [&] { return str("section '", kSectionNames[section], "'"); }));
+    ++section;
+  }
   TRY(in_context(validate(*plan), in_metadata));
   return plan;
 }

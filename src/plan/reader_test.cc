@@ -93,7 +93,7 @@ TEST(PlanReader, ReadsStreamsThatOnlyGoForward) {
   const Plain shortened(bytes.begin(), bytes.end() - 1);
   Trickle cut(shortened, 64);
   EXPECT_EQ(read_plan(cut).error().message,
-            str("plan: section 'binaries': the stream ends at byte ", bytes.size() - 1, ", 1 short"));
+            str("plan: section 'plugin_libraries': the stream ends at byte ", bytes.size() - 1, ", 1 short"));
 }
 
 TEST(PlanReader, WeightsOfManyPagesThroughAStream) {
@@ -254,12 +254,12 @@ TEST(PlanReader, WrongNumbersInMetadataAreAnswered) {
     }
     // Writing validates, and so never hands out what reading would refuse.
     Plan whole = *changed;
-    for (size_t w = 0; w < whole.weights.size() && w < plan.weights.size(); ++w)
-      if (whole.weights[w].value.extents() == plan.weights[w].value.extents())
-        whole.weights[w].value = plan.weights[w].value;
-    for (size_t b = 0; b < whole.binaries.size() && b < plan.binaries.size(); ++b)
-      if (whole.binaries[b].value.extents() == plan.binaries[b].value.extents())
-        whole.binaries[b].value = plan.binaries[b].value;
+    const auto lists = stored_lists(whole);
+    const auto originals = stored_lists(plan);
+    for (size_t i = 0; i < lists.size(); ++i)
+      for (size_t w = 0; w < std::min(lists[i]->size(), originals[i]->size()); ++w)
+        if (Weight& changed_one = (*lists[i])[w]; changed_one.value.extents() == (*originals[i])[w].value.extents())
+          changed_one.value = (*originals[i])[w].value;
     const auto bytes = write_plan(whole);
     if (!bytes) {
       EXPECT_FALSE(bytes.error().message.empty());
@@ -327,29 +327,30 @@ TEST(PlanReader, OursShowsTensorRtsVersion) {
 
 TEST(PlanReader, AnotherVersionNamesBothAndTheRemedy) {
   Plain bytes = written(sample_plan());
-  store(bytes.data() + header::kFormatVersion, uint32_t{9});
+  store(bytes.data() + header::kFormatVersion, kFormatVersion + 1);
   const auto read = read_plan(bytes);
   EXPECT_EQ(read.error().code, Code::kVersion);
   EXPECT_EQ(read.error().message,
-            "plan: plan format version 9; this Kiln reads version 8: build the network again, or load the plan with "
+            "plan: plan format version 10; this Kiln reads version 9: build the network again, or load the plan with "
             "the Kiln that built it");
 }
 
 TEST(PlanReader, SaysWhatIsNoPlan) {
-  EXPECT_EQ(message_of({}), "plan: this is not a plan file: 0 bytes; a plan's header and section table alone take 256");
+  EXPECT_EQ(message_of({}), "plan: this is not a plan file: 0 bytes; a plan's header and section table alone take 320");
   EXPECT_EQ(message_of(Plain(100)),
-            "plan: this is not a plan file: 100 bytes; a plan's header and section table alone take 256");
+            "plan: this is not a plan file: 100 bytes; a plan's header and section table alone take 320");
   EXPECT_EQ(message_of(Plain(500)),
             "plan: this is not a plan file: a plan begins with the bytes 66 74 72 74, this with 00 00 00 00");
   Plain cut = written(Plan());
   cut.resize(100);
-  EXPECT_EQ(message_of(cut), "plan: truncated: 100 bytes; a plan's header and section table alone take 256");
+  EXPECT_EQ(message_of(cut), "plan: truncated: 100 bytes; a plan's header and section table alone take 320");
 }
 
 TEST(PlanReader, NamesTheDamagedSection) {
   Plain bytes = written(sample_plan());
   bytes.back() ^= std::byte{1};
-  EXPECT_NE(message_of(bytes).find("plan: section 'binaries': checksum "), std::string::npos) << message_of(bytes);
+  EXPECT_NE(message_of(bytes).find("plan: section 'plugin_libraries': checksum "), std::string::npos)
+      << message_of(bytes);
 }
 
 TEST(PlanReader, IgnoresWhatFollows) {

@@ -459,6 +459,20 @@ Status validate_weights(const Plan& plan) {
   return {};
 }
 
+/// Entries that are bytes of files: code of one kind or another.
+Status validate_files(const char* what, std::span<const Weight> files) {
+  TRY(validate_shared(files));
+  for (size_t i = 0; i < files.size(); ++i) {
+    const HostTensor& value = files[i].value;
+    const auto where = [&] { return str(what, " ", i, " '", files[i].name, "'"); };
+    TRY(in_context(validate(value), where));
+    TRY(in_context(demand(value.dtype() == DType::kU8 && value.extents().size() == 1, value.dtype(), value.extents(),
+                          "; a list of u8 needed"),
+                   where));
+  }
+  return {};
+}
+
 Status validate_names(const Plan& plan) {
   std::set<std::string_view> names;
   for (const auto* ios : {&plan.inputs, &plan.outputs})
@@ -499,15 +513,8 @@ Status validate(const Plan& plan) {
     TRY(in_context(validate_values(io), where));
   }
   TRY(validate_weights(plan));
-  TRY(validate_shared(plan.binaries));
-  for (size_t b = 0; b < plan.binaries.size(); ++b) {
-    const HostTensor& value = plan.binaries[b].value;
-    const auto where = [&] { return str("binary ", b, " '", plan.binaries[b].name, "'"); };
-    TRY(in_context(validate(value), where));
-    TRY(in_context(demand(value.dtype() == DType::kU8 && value.extents().size() == 1, value.dtype(), value.extents(),
-                          "; a list of u8 needed"),
-                   where));
-  }
+  TRY(validate_files("binary", plan.binaries));
+  TRY(validate_files("plugin library", plan.plugin_libraries));
   for (size_t p = 0; p < plan.profiles.size(); ++p)
     TRY(in_context(validate(plan.profiles[p], plan), [&] { return str("profile ", p); }));
   for (size_t b = 0; b < plan.bodies.size(); ++b)

@@ -1,5 +1,6 @@
 #include "plan/writer.h"
 
+#include <array>
 #include <bit>
 #include <new>
 
@@ -18,7 +19,7 @@ static_assert(std::endian::native == std::endian::little, "numbers and weights a
 
 constexpr std::byte kZeros[kSectionAlign] = {};
 
-/// Hands a section of weights or binaries to `consume`, piece by piece.
+/// Hands a section of weights, binaries or libraries to `consume`, piece by piece.
 template <class Consume>
 Status for_each_piece(std::span<const Weight> weights, Consume consume) {
   uint64_t end = 0;
@@ -94,7 +95,9 @@ class MemorySink final : public Sink {
 
 Status write_plan(const Plan& plan, Sink& sink) {
   TRY(in_context(validate(plan), [] { return "a plan that is not valid cannot be written"; }));
-  WrittenSection metadata{kMetadataSection};
+  std::array<WrittenSection, kNumSections> sections;
+  WrittenSection& metadata = sections[0];
+  metadata.name = kMetadataSection;
   const Bytes document = TRY(to_cbor(to_record(plan)));
   if (document.size() > kMaxMetadataBytes)
     return error(Code::kUnsupported, "the plan's metadata takes ", document.size(), " bytes; at most ",
@@ -103,23 +106,25 @@ Status write_plan(const Plan& plan, Sink& sink) {
   metadata.size = document.size();
   metadata.checksum = hash64(document);
 
-  const WrittenSection weights = TRY(measure(kWeightsSection, plan.weights, metadata));
-  const WrittenSection binaries = TRY(measure(kBinariesSection, plan.binaries, weights));
-  const uint64_t total = binaries.end();
+  const auto lists = stored_lists(plan);
+  static_assert(lists.size() + 1 == kNumSections);
+  for (size_t i = 1; i < kNumSections; ++i)
+    sections[i] = TRY(measure(kSectionNames[i], *lists[i - 1], sections[i - 1]));
+  const uint64_t total = sections.back().end();
   if (total > kMaxPlanBytes)
     return error(Code::kUnsupported, "the plan takes ", total, " bytes; at most ", kMaxPlanBytes, " can be written");
   TRY(sink.expect(total));
-  const WrittenSection sections[] = {metadata, weights, binaries};
   TRY(sink.write(front_matter(sections, total)));
   TRY(sink.write(std::span(kZeros, metadata.offset - kTableEnd)));
   TRY(sink.write(document));
   const auto write = [&](std::span<const std::byte> piece) -> Status {
     return piece.empty() ? Status() : sink.write(piece);
   };
-  TRY(write(std::span(kZeros, weights.offset - metadata.end())));
-  TRY(for_each_piece(plan.weights, write));
-  TRY(write(std::span(kZeros, binaries.offset - weights.end())));
-  return for_each_piece(plan.binaries, write);
+  for (size_t i = 1; i < kNumSections; ++i) {
+    TRY(write(std::span(kZeros, sections[i].offset - sections[i - 1].end())));
+    TRY(for_each_piece(*lists[i - 1], write));
+  }
+  return {};
 }
 
 Result<std::vector<std::byte>> write_plan(const Plan& plan) {

@@ -106,6 +106,16 @@ Result<std::vector<Creator*>> ask(const char* name, Listed* const* (*entry)(int3
 
 const void* code_of(const void* object) { return *static_cast<const void* const*>(object); }
 
+std::shared_ptr<const void> keep_code_of(const void* object) {
+  Dl_info symbol{};
+  link_map* map = nullptr;
+  const bool known = dladdr1(code_of(object), &symbol, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) != 0;
+  if (!known || !map || !*map->l_name) return nullptr;
+  void* handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+  if (!handle) return nullptr;
+  return {handle, [](void* held) { dlclose(held); }};
+}
+
 Result<Library> Library::open(const char* path) {
   const auto where = [&] { return str("library '", path, "'"); };
   TRY(in_context(check_file(path), where));
@@ -130,7 +140,7 @@ Library::Library(Library&& other) noexcept
       end_(other.end_) {}
 
 Library::~Library() {
-  if (!handle_ || process_registry().has_creators_of(*this) || safe_registry().has_creators_of(*this)) return;
+  if (!handle_ || process_registry().uses_code_of(*this) || safe_registry().uses_code_of(*this)) return;
   dlclose(handle_);
 }
 

@@ -4,6 +4,7 @@
 #include <NvInferRuntime.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,8 @@
 
 namespace kiln::plugin {
 
-/// Keeps a shared object loaded. Where creators that it registered by itself are in the process's registry, it stays
-/// loaded for good.
+/// Keeps a shared object loaded. Where the process's registry has creators that it registered by itself, or resources
+/// of its classes, it stays loaded for good.
 class Library {
  public:
   using Creator = nvinfer1::IPluginCreatorInterface;
@@ -45,5 +46,7 @@ class Library {
 
 /// An address in the library that an object's class comes from: its table of virtual functions. `object` has some.
 const void* code_of(const void* object);
+/// Keeps that library loaded as long as the result is held. Null where it is the program itself.
+std::shared_ptr<const void> keep_code_of(const void* object);
 
 }  // namespace kiln::plugin

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plugin/code_keeper.h"
 #include "plugin/creators.h"
 #include "plugin/fields.h"
 #include "plugin/v2_plugin.h"
@@ -46,9 +47,10 @@ Result<std::shared_ptr<const PluginObject>> make_v2(const steps::Plugin& step, c
 }
 
 Result<std::shared_ptr<const PluginObject>> make(const steps::Plugin& step, const std::string& layer,
-                                                 nv::IPluginRegistry& registry, const Services& services) {
+                                                 const Makers& makers, const Services& services) {
   const PluginIdentity& id = step.plugin;
-  nv::IPluginCreatorInterface* const found = find_creator(registry, id);
+  nv::IPluginCreatorInterface* const planned = makers.libraries ? makers.libraries->find(id) : nullptr;
+  nv::IPluginCreatorInterface* const found = planned ? planned : find_creator(makers.registry, id);
   if (!found)
     return error(
         Code::kNotFound, "no creator of ", id,
@@ -59,17 +61,18 @@ Result<std::shared_ptr<const PluginObject>> make(const steps::Plugin& step, cons
     return error(Code::kVersion, id, " is of generation ", step.generation,
                  " in the plan, and its creator makes those of ", generation,
                  "; rebuild the engine with this creator, or register the one that it was built with");
-  return step.generation == PluginGeneration::kV2
-             ? make_v2(step, layer, static_cast<nv::IPluginCreator&>(*found), services)
-             : make_v3(step, layer, static_cast<nv::IPluginCreatorV3One&>(*found), services);
+  auto made = TRY(step.generation == PluginGeneration::kV2
+                      ? make_v2(step, layer, static_cast<nv::IPluginCreator&>(*found), services)
+                      : make_v3(step, layer, static_cast<nv::IPluginCreatorV3One&>(*found), services));
+  return with_code(std::move(made), planned ? makers.libraries : nullptr);
 }
 
-Status make_all(plan::Block& block, nv::IPluginRegistry& registry, const Services& services) {
+Status make_all(plan::Block& block, const Makers& makers, const Services& services) {
   const auto replace = [&](AnyStep& any, const std::string& layer) -> Status {
     const auto* planned = any.as<steps::Plugin>();
     if (!planned) return {};
     steps::Plugin step = *planned;
-    step.object = TRY(in_context(make(step, layer, registry, services), [&] { return str("step '", layer, "'"); }));
+    step.object = TRY(in_context(make(step, layer, makers, services), [&] { return str("step '", layer, "'"); }));
     const int num_outputs = step.object->num_outputs();
     if (num_outputs >= 0 && num_outputs != std::ssize(step.decided_axes))
       return error(Code::kVersion, "step '", layer, "': ", step.plugin, " that its creator makes has ", num_outputs,
@@ -86,13 +89,12 @@ Status make_all(plan::Block& block, nv::IPluginRegistry& registry, const Service
 
 }  // namespace
 
-Result<std::shared_ptr<const plan::Plan>> make_plugins(std::shared_ptr<const plan::Plan> plan,
-                                                       nv::IPluginRegistry& registry, const Services& services,
-                                                       Log& log) {
+Result<std::shared_ptr<const plan::Plan>> make_plugins(std::shared_ptr<const plan::Plan> plan, const Makers& makers,
+                                                       const Services& services, Log& log) {
   if (std::ranges::none_of(plan->profiles, has_plugins) && std::ranges::none_of(plan->bodies, has_plugins)) return plan;
   auto result = std::make_shared<plan::Plan>(*plan);
-  for (plan::Profile& profile : result->profiles) TRY(make_all(profile, registry, services));
-  for (plan::Body& body : result->bodies) TRY(make_all(body, registry, services));
+  for (plan::Profile& profile : result->profiles) TRY(make_all(profile, makers, services));
+  for (plan::Body& body : result->bodies) TRY(make_all(body, makers, services));
   if (std::ranges::any_of(result->profiles, has_old_plugins) || std::ranges::any_of(result->bodies, has_old_plugins))
     log.info(
         "plugins of version 2 get null as the cuDNN and cuBLAS handles of attachToContext: Kiln uses neither library");

@@ -1,12 +1,10 @@
 #include "plugin/registry.h"
 
 #include <NvInferPlugin.h>
-#include <impl/NvInferPythonPlugin.h>
-
-#include <cstring>
 
 #include "base/address_of.h"
 #include "base/str.h"
+#include "plugin/creator_identity.h"
 
 namespace kiln::plugin {
 namespace {
@@ -14,35 +12,6 @@ namespace {
 using nvinfer1::ErrorCode;
 
 constexpr size_t kLongestName = 1023;  ///< the API's limit, of 1024 with the final zero
-
-/// The interface whose functions a creator has. getInterfaceInfo tells it for sure, because the API forbids to override
-/// that.
-enum class CreatorKind { kV1, kV3One, kV3Quick, kUnknown };
-
-CreatorKind kind_of(const nvinfer1::IPluginCreatorInterface& creator) {
-  const char* kind = creator.getInterfaceInfo().kind;
-  if (!std::strcmp(kind, "PLUGIN CREATOR_V1")) return CreatorKind::kV1;
-  if (!std::strcmp(kind, "PLUGIN CREATOR_V3ONE")) return CreatorKind::kV3One;
-  if (!std::strcmp(kind, "PLUGIN CREATOR_V3QUICK")) return CreatorKind::kV3Quick;
-  return CreatorKind::kUnknown;
-}
-
-/// What a creator says of itself.
-struct Identity {
-  const char *name = nullptr, *version = nullptr, *plugin_namespace = nullptr;
-};
-Identity identity_of(const nvinfer1::IPluginCreatorInterface& creator) {
-  const auto ask = [](const auto& known) {
-    return Identity{known.getPluginName(), known.getPluginVersion(), known.getPluginNamespace()};
-  };
-  switch (kind_of(creator)) {
-    case CreatorKind::kV1: return ask(static_cast<const nvinfer1::IPluginCreator&>(creator));
-    case CreatorKind::kV3One: return ask(static_cast<const nvinfer1::IPluginCreatorV3One&>(creator));
-    case CreatorKind::kV3Quick: return ask(static_cast<const nvinfer1::IPluginCreatorV3Quick&>(creator));
-    case CreatorKind::kUnknown: break;
-  }
-  return {};
-}
 
 ErrorCode error_code(Code code) {
   switch (code) {
@@ -130,7 +99,7 @@ Result<std::pair<Registry::Key, Registry::Entry>> Registry::describe(Creator& cr
   const CreatorKind kind = kind_of(creator);
   TRY(require(kind != CreatorKind::kUnknown, "the creator's kind '", creator.getInterfaceInfo().kind,
               "' is not one that Kiln knows"));
-  const Identity id = identity_of(creator);
+  const CreatorIdentity id = identity_of(creator);
   TRY(require(id.name && id.version, "the creator's ", id.name ? "version" : "name", " is null"));
   if (!plugin_namespace) plugin_namespace = id.plugin_namespace;
   Key key{id.name, id.version, plugin_namespace ? plugin_namespace : ""};
@@ -234,7 +203,7 @@ Status Registry::remove(const Creator& creator) {
     const auto is_it = [&](const auto& entry) { return entry.second.creator == &creator; };
     if (std::erase_if(creators_, is_it) > 0) return {};
   }
-  const Identity id = identity_of(creator);
+  const CreatorIdentity id = identity_of(creator);
   return error(Code::kInvalidArgument, "creator '", id.name, "' version '", id.version, "' in namespace '",
                id.plugin_namespace, "' is not registered here");
 }

@@ -31,8 +31,8 @@ class Registry final : public nvinfer1::IPluginRegistry {
   /// Sets the logger that is told of errors, beside the error recorder; null: none.
   void set_logger(nvinfer1::ILogger* logger);
   nvinfer1::ILogger* logger() const;
-  /// Whether a creator of a class of the library is registered that `loadLibrary` did not register.
-  bool has_creators_of(const Library& library) const;
+  /// Whether there is a resource of a class of the library, or a creator that `loadLibrary` did not register.
+  bool uses_code_of(const Library& library) const;
 
   bool registerCreator(OldCreator& creator, AsciiChar const* plugin_namespace) noexcept override;
   OldCreator* const* getPluginCreatorList(int32_t* count) const noexcept override;

@@ -15,7 +15,8 @@ nvinfer1::IPluginRegistry::PluginLibraryHandle new_handle() {
 
 }  // namespace
 
-bool Registry::has_creators_of(const Library& library) const {
+bool Registry::uses_code_of(const Library& library) const {
+  if (!resources_.used_code_of(library).empty()) return true;
   const std::lock_guard lock(mutex_);
   for (const auto& [key, entry] : creators_)
     if (!entry.library && library.contains(entry.code)) return true;

@@ -4,6 +4,8 @@
 #include <mutex>
 
 #include "plugin/api_tensors.h"
+#include "plugin/code_keeper.h"
+#include "plugin/library.h"
 #include "plugin/plugin_stream.h"
 #include "plugin/v2_interface.h"
 
@@ -165,9 +167,10 @@ Result<std::shared_ptr<const PluginObject>> adopt_v2(nv::IPluginV2* plugin, nv::
   PluginIdentity identity{text(plugin->getPluginType()), text(plugin->getPluginVersion()),
                           text(plugin->getPluginNamespace())};
   TRY(require(!identity.name.empty(), "the plugin: getPluginType returned no name"));
+  auto code = keep_code_of(plugin);
   auto made = TRY(adopt(std::move(owned), std::move(identity), services));
   if (phase == nv::TensorRTPhase::kRUNTIME) TRY(made->initialize());
-  return made;
+  return with_code(std::move(made), std::move(code));
 }
 
 nv::IPluginV2* v2_plugin_of(const PluginObject& object) {

@@ -6,7 +6,9 @@
 
 #include "api/base/convert.h"
 #include "plugin/api_tensors.h"
+#include "plugin/code_keeper.h"
 #include "plugin/fields.h"
+#include "plugin/library.h"
 #include "plugin/plugin_stream.h"
 #include "plugin/shape_expressions.h"
 
@@ -283,7 +285,9 @@ Result<std::shared_ptr<const PluginObject>> adopt_v3(nv::IPluginV3* plugin, nv::
     TRY(require(count >= 1, identity, ": getNbOutputs returned ", count, "; 1 is the least"));
     TRY(refuse_aliases(*parts.build, identity, count));
   }
-  return std::make_shared<const V3Plugin>(std::move(owned), parts, std::move(identity), services);
+  auto code = keep_code_of(plugin);
+  return with_code(std::make_shared<const V3Plugin>(std::move(owned), parts, std::move(identity), services),
+                   std::move(code));
 }
 
 nv::IPluginV3* v3_plugin_of(const PluginObject& object) {

@@ -94,6 +94,12 @@ std::vector<std::string> describe(const Options& options) {
   if (build.load.empty()) describe_build(build, lines);
   lines.insert(lines.end(), {"", "=== System Options ===", str("Device: ", options.device)});
   describe_plugins(options.plugins, lines);
+  const auto allowed = [&](nvinfer1::TempfileControlFlag kind) {
+    return options.runtime.temporary_files >> static_cast<int>(kind) & 1 ? "allow" : "deny";
+  };
+  lines.push_back(str("tempdir: ", options.runtime.temporary_directory));
+  lines.push_back(str("tempfileControls: in_memory:", allowed(nvinfer1::TempfileControlFlag::kALLOW_IN_MEMORY_FILES),
+                      ",temporary:", allowed(nvinfer1::TempfileControlFlag::kALLOW_TEMPORARY_FILES)));
   lines.push_back("");
   describe_inference(options.inference, lines);
   describe_report(options.report, lines);

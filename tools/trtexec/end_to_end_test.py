@@ -209,13 +209,26 @@ class EndToEnd(unittest.TestCase):
             run = Run(load, f"{flag}={LIBRARIES}/throws_when_loaded.so", check=False, env=without)
             self.assertEqual(run.status, 1)
             self.assertIn("its initialiser threw: no licence", run.err)
-        # Plans with libraries inside are not in Kiln yet.
         library = f"{LIBRARIES}/both_kinds.so"
-        self.fails(f"plans that hold plugin libraries ('{library}') are not in Kiln yet", ONNX, *RANGE,
-                   f"--dynamicPlugins={library}", f"--setPluginsToSerialize={library}")
         run = Run(load, *QUICK, f"--setPluginsToSerialize={library}", f"--dynamicPlugins={library}")
         self.assertNotIn("both_kinds: asked for creators", run.out)
         self.assertIn("--setPluginsToSerialize does nothing beside --loadEngine", run.out + run.err)
+
+    def test_plans_with_plugin_libraries(self):
+        library = f"{LIBRARIES}/both_kinds.so"
+        plan = self.folder / "library.plan"
+        asked = "both_kinds: asked for creators"
+        libraries = [f"--dynamicPlugins={library}", f"--setPluginsToSerialize={library}"]
+        Run(ONNX, *RANGE, *QUICK, *libraries, f"--saveEngine={plan}")  # what it built itself it trusts
+        self.assertGreater(plan.stat().st_size, pathlib.Path(library).stat().st_size)
+        self.fails(f"the plan holds plugin libraries ('{library}')", f"--loadEngine={plan}", *QUICK)
+        self.assertIn(asked, Run(f"--loadEngine={plan}", *QUICK, "--versionCompatible").out)
+        self.fails("allows neither files in memory nor temporary ones", f"--loadEngine={plan}", *QUICK, "--vc",
+                   "--tempfileControls=in_memory:deny,temporary:deny")
+        on_disk = [f"--loadEngine={plan}", *QUICK, "--vc", "--tempfileControls=in_memory:deny"]
+        self.fails("/nowhere/kiln_plugin_library", *on_disk, "--tempdir=/nowhere")
+        self.assertIn(asked, Run(*on_disk, f"--tempdir={self.folder}").out)
+        self.assertEqual(list(self.folder.glob("kiln_plugin_library*")), [])
 
     def test_one_element_stands_for_a_scalar(self):
         model = f"--onnx={DIGITS.parent.parent}/fuzz/seeds/import/if_shadow.onnx"  # x is f32[3], c is a boolean scalar

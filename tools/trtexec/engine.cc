@@ -73,12 +73,16 @@ class PiecesReader final : public nvinfer1::IStreamReaderV2 {
 };
 
 template <class Load>
-LoadedEngine load(Load deserialize, const std::vector<std::string>& plugins, Log& log) {
+LoadedEngine load(Load deserialize, const Options& options, Log& log) {
   const Clock clock;
   LoadedEngine loaded;
   loaded.runtime.reset(nvinfer1::createInferRuntime(log));
   require(loaded.runtime != nullptr, "no runtime: the message above says why");
-  load_plugins(plugins, loaded.runtime->getPluginRegistry(), log);
+  const RuntimeOptions& runtime = options.runtime;
+  loaded.runtime->setEngineHostCodeAllowed(runtime.host_code_allowed || options.build.load.empty());
+  if (!runtime.temporary_directory.empty()) loaded.runtime->setTemporaryDirectory(runtime.temporary_directory.c_str());
+  loaded.runtime->setTempfileControlFlags(runtime.temporary_files);
+  load_plugins(loaded_with_engine(options.plugins), loaded.runtime->getPluginRegistry(), log);
   loaded.engine.reset(deserialize(*loaded.runtime));
   require(loaded.engine != nullptr, "the plan cannot be loaded: the message above says why");
   log.info("Engine deserialized in ", clock.seconds(), " sec.");
@@ -112,16 +116,16 @@ void report_profiles(const nvinfer1::ICudaEngine& engine, Log& log) {
 
 }  // namespace
 
-LoadedEngine load_engine(PlanPieces plan, const std::vector<std::string>& plugins, Log& log) {
+LoadedEngine load_engine(PlanPieces plan, const Options& options, Log& log) {
   PiecesReader reader(plan);
-  return load([&](nvinfer1::IRuntime& runtime) { return runtime.deserializeCudaEngine(reader); }, plugins, log);
+  return load([&](nvinfer1::IRuntime& runtime) { return runtime.deserializeCudaEngine(reader); }, options, log);
 }
 
-LoadedEngine load_engine(const std::string& file, const std::vector<std::string>& plugins, Log& log) {
+LoadedEngine load_engine(const std::string& file, const Options& options, Log& log) {
   PlanFile plan(file);
   log.info("Loaded engine with size: ", static_cast<double>(plan.size_bytes()) / (1 << 20), " MiB");
   try {
-    return load([&](nvinfer1::IRuntime& runtime) { return runtime.deserializeCudaEngine(plan); }, plugins, log);
+    return load([&](nvinfer1::IRuntime& runtime) { return runtime.deserializeCudaEngine(plan); }, options, log);
   } catch (const Failure& failure) {
     fail(file, ": ", failure.what());
   }

@@ -17,9 +17,9 @@ struct LoadedEngine {
   std::unique_ptr<nvinfer1::ICudaEngine> engine;  // goes first
 };
 
-/// The runtime's registry loads `plugins` first.
-LoadedEngine load_engine(PlanPieces plan, const std::vector<std::string>& plugins, Log& log);
-LoadedEngine load_engine(const std::string& file, const std::vector<std::string>& plugins, Log& log);
+/// The runtime's registry loads plugins first that are not in the plan.
+LoadedEngine load_engine(PlanPieces plan, const Options& options, Log& log);
+LoadedEngine load_engine(const std::string& file, const Options& options, Log& log);
 
 /// --dumpLayerInfo, --exportLayerInfo and --dumpOptimizationProfile. `context` may be null.
 void report_layers(const ReportOptions& options, nvinfer1::ICudaEngine& engine,

@@ -74,10 +74,17 @@ inline constexpr Flag kFlags[] = {
      "load this library through the builder's and the runtime's registry of plugins; may be given several times",
      Given::kOften},
     {"--setPluginsToSerialize", "LIBRARY", kSystem,
-     "put this library into the plan, which Kiln cannot yet: the build says so; may be given several times",
-     Given::kOften},
+     "put this library into the plan, which then needs no --dynamicPlugins; may be given several times", Given::kOften},
     {"--ignoreParsedPluginLibs", "", kSystem,
      "leave libraries that the parser names out of a version-compatible plan, which Kiln does not make yet"},
+    {"--versionCompatible", "", kSystem,
+     "with --loadEngine: run code of libraries that the plan holds; plans that other versions can load are not in Kiln "
+     "yet"},
+    {"--vc", "", kSystem, "the same as --versionCompatible"},
+    {"--tempdir", "FOLDER", kSystem,
+     "folder of temporary files for libraries that a plan holds; default TMPDIR or /tmp"},
+    {"--tempfileControls", "KIND:allow|deny,...", kSystem,
+     "files that such libraries may be loaded from, of kinds in_memory and temporary; default both"},
     {"--help", "", kSystem, "print this text"},
     {"-h", "", kSystem, "print this text"},
 };
@@ -93,9 +100,9 @@ inline constexpr std::string_view kNotYet =
     "--pi --pluginInstanceNorm --precisionConstraints --preview --profile --refit --refitFromOnnx "
     "--remoteAutoTuningConfig --reportCapabilityDLA --restricted --runtimePlatform --safe --safetyPlugins "
     "--saveAllDebugTensors --saveDebugTensors --sleepTime --sparsity "
-    "--streams --stripAllWeights --stripWeights --tempdir --tempfileControls --tilingOptimizationLevel "
+    "--streams --stripAllWeights --stripWeights --tilingOptimizationLevel "
     "--timeDeserialize --timeRefit --uint8AsymmetricQuantizationDLA --useDLACore --useManagedMemory --useProfile "
-    "--useRuntime --vc --versionCompatible --weightStreamingBudget --weightless";
+    "--useRuntime --weightStreamingBudget --weightless";
 
 inline constexpr FlagTable kFlagTable{kFlags, kNotYet};
 

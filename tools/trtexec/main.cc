@@ -47,12 +47,11 @@ void infer(nvinfer1::ICudaEngine& engine, const Options& options, Log& log) {
 
 /// Builds or loads. An engine is made only if something is to be done with it.
 std::optional<LoadedEngine> prepare(const Options& options, Log& log) {
-  const std::vector<std::string> plugins = loaded_with_engine(options.plugins);
-  if (!options.build.load.empty()) return load_engine(options.build.load, plugins, log);
+  if (!options.build.load.empty()) return load_engine(options.build.load, options, log);
   auto plan = build_plan(options.build, options.plugins, log);
   const ReportOptions& report = options.report;
   if (options.build.skip_inference && !report.wants_layers() && !report.optimization_profile) return {};
-  return plan ? load_engine(std::move(*plan), plugins, log) : load_engine(options.build.save, plugins, log);
+  return plan ? load_engine(std::move(*plan), options, log) : load_engine(options.build.save, options, log);
 }
 
 void run(const Options& options, Log& log) {

@@ -105,6 +105,34 @@ PluginOptions read_plugins(const Arguments& arguments, std::vector<std::string>&
   return plugins;
 }
 
+/// "in_memory:allow,temporary:deny": what is not named stays allowed.
+uint32_t parse_temporary_files(const std::string& list) {
+  constexpr std::pair<std::string_view, nvinfer1::TempfileControlFlag> kKinds[] = {
+      {"in_memory", nvinfer1::TempfileControlFlag::kALLOW_IN_MEMORY_FILES},
+      {"temporary", nvinfer1::TempfileControlFlag::kALLOW_TEMPORARY_FILES}};
+  uint32_t allowed = RuntimeOptions::kAllOfThem;
+  for (const auto& [kind, choice] : parse_pairs(list, "--tempfileControls")) {
+    const auto known =
+        std::ranges::find(kKinds, kind, &std::pair<std::string_view, nvinfer1::TempfileControlFlag>::first);
+    require(known != std::end(kKinds), "--tempfileControls: '", kind, "' is neither in_memory nor temporary");
+    require(choice == "allow" || choice == "deny", "--tempfileControls: '", choice, "' is neither allow nor deny");
+    const uint32_t bit = 1U << static_cast<int>(known->second);
+    allowed = choice == "allow" ? allowed | bit : allowed & ~bit;
+  }
+  return allowed;
+}
+
+RuntimeOptions read_runtime(const Arguments& arguments, bool loads) {
+  RuntimeOptions runtime;
+  runtime.host_code_allowed = arguments.has("--versionCompatible") || arguments.has("--vc");
+  require(loads || !runtime.host_code_allowed,
+          "--versionCompatible without --loadEngine: plans that other versions can load are not in Kiln yet");
+  runtime.temporary_directory = arguments.text("--tempdir");
+  if (const std::string* list = arguments.find("--tempfileControls"))
+    runtime.temporary_files = parse_temporary_files(*list);
+  return runtime;
+}
+
 ReportOptions read_report(const Arguments& arguments) {
   ReportOptions report;
   report.verbose = arguments.has("--verbose");
@@ -139,6 +167,7 @@ Options parse_options(std::span<const char* const> words) {
   options.inference = read_inference(arguments);
   options.report = read_report(arguments);
   options.plugins = read_plugins(arguments, options.warnings);
+  options.runtime = read_runtime(arguments, !options.build.load.empty());
   if (options.build.load.size() && options.plugins.serialized.size())
     options.warnings.push_back("--setPluginsToSerialize does nothing beside --loadEngine: nothing is built");
   arguments.read("--device", options.device, 0);

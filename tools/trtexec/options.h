@@ -58,11 +58,20 @@ struct PluginOptions {
   bool ignore_parsed = false;           ///< those that the parser names are not to be part of it
 };
 
+/// What the runtime may do with code that a plan holds.
+struct RuntimeOptions {
+  bool host_code_allowed = false;         ///< a plan that was built in the same run is trusted without it
+  std::string temporary_directory;        ///< empty: the system's
+  uint32_t temporary_files = kAllOfThem;  ///< a bit for each nvinfer1::TempfileControlFlag
+  static constexpr uint32_t kAllOfThem = 3;
+};
+
 struct Options {
   BuildOptions build;
   InferenceOptions inference;
   ReportOptions report;
   PluginOptions plugins;
+  RuntimeOptions runtime;
   int device = 0;
   std::vector<std::string> warnings;  ///< about what was asked for, to be printed once
 };

@@ -130,6 +130,24 @@ TEST(Options, LibrariesOfPluginsMayBeMany) {
     EXPECT_TRUE(std::ranges::find(lines, line) != lines.end()) << line;
 }
 
+TEST(Options, CodeOfPlansIsRunWhereItIsAllowed) {
+  EXPECT_FALSE(parse({"--loadEngine=p"}).runtime.host_code_allowed);
+  EXPECT_TRUE(parse({"--loadEngine=p", "--vc"}).runtime.host_code_allowed);
+  EXPECT_TRUE(parse({"--loadEngine=p", "--versionCompatible"}).runtime.host_code_allowed);
+  EXPECT_EQ(failure({"--onnx=m", "--versionCompatible"}),
+            "--versionCompatible without --loadEngine: plans that other versions can load are not in Kiln yet");
+  EXPECT_EQ(parse({"--onnx=m", "--tempdir=/here"}).runtime.temporary_directory, "/here");
+  EXPECT_EQ(parse({"--onnx=m"}).runtime.temporary_files, 3u);
+  const Options denied = parse({"--onnx=m", "--tempfileControls=in_memory:deny,temporary:allow"});
+  EXPECT_EQ(denied.runtime.temporary_files, 2u);
+  const auto lines = describe(denied);
+  EXPECT_NE(std::ranges::find(lines, "tempfileControls: in_memory:deny,temporary:allow"), lines.end());
+  EXPECT_EQ(failure({"--onnx=m", "--tempfileControls=memory:deny"}),
+            "--tempfileControls: 'memory' is neither in_memory nor temporary");
+  EXPECT_EQ(failure({"--onnx=m", "--tempfileControls=in_memory:maybe"}),
+            "--tempfileControls: 'maybe' is neither allow nor deny");
+}
+
 TEST(Options, DescriptionHasTheLabelsThatScriptsParse) {
   const auto lines = describe(parse({"--onnx=m.onnx", "--fp16", "--shapes=x:1x3"}));
   const auto has = [&](const char* line) { return std::ranges::find(lines, line) != lines.end(); };

@@ -21,6 +21,7 @@
 #include "builder/build.h"
 #include "plan/reader.h"
 #include "plan/writer.h"
+#include "plugin/plan_libraries.h"
 
 namespace kiln::api {
 namespace {
@@ -63,6 +64,7 @@ Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilder
   Network& network = *TRY(network_argument(network_argument_));
   BuilderConfig& config = *TRY(config_argument(config_argument_));
   BuildRequest request = TRY(request_of(network, config));
+  std::vector<plan::Weight> libraries = TRY(plugin::read_libraries(config.plugins()));
   Progress progress(config.getProgressMonitor());
   request.timing_cache = config.timing_cache();
   request.progress = &Progress::report;
@@ -75,6 +77,7 @@ Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilder
   announce_compiled(backend->device(), log);
   if (backend->device().kind() == DeviceKind::kCuda)
     plan.build.compute_capability = compute_capability(static_cast<const cuda::CudaDevice&>(backend->device()));
+  plan.plugin_libraries = std::move(libraries);
   plan.build.profiling_verbosity = static_cast<int>(config.getProfilingVerbosity());
   plan.build.tactic_sources = static_cast<int>(config.getTacticSources());
   const size_t limit = config.getMemoryPoolLimit(nv::MemoryPoolType::kWORKSPACE);
@@ -163,7 +166,7 @@ nv::ICudaEngine* Builder::buildEngineWithConfig(nv::INetworkDefinition& network,
                  // Through bytes: the built plan borrows weights that the program may free now.
                  EngineSink sink;
                  TRY(plan::write_plan(TRY(build(network, config, allocator_, reporter_.log())), sink));
-                 return make_engine(TRY(sink.read()), plugins_, reporter_, allocator_);
+                 return make_engine(TRY(sink.read()), {plugins_}, reporter_, allocator_);
                });
 }
 

@@ -1,5 +1,6 @@
 #include "api/build/builder_config.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "api/base/network_handle.h"
@@ -282,7 +283,11 @@ void BuilderConfig::setPluginsToSerialize(const char* const* paths, int32_t nbPa
   guard(reporter_, "IBuilderConfig::setPluginsToSerialize", [&]() -> Status {
     TRY(require(nbPaths >= 0 && (paths || nbPaths == 0), "paths are null, or nbPaths, ", nbPaths, ", is negative"));
     std::vector<std::string> plugins;
-    for (int32_t i = 0; i < nbPaths; ++i) plugins.emplace_back(TRY(name_argument(paths[i], "a path")));
+    for (int32_t i = 0; i < nbPaths; ++i) {
+      const std::string_view path = TRY(name_argument(paths[i], "a path"));
+      TRY(require(std::ranges::find(plugins, path) == plugins.end(), "'", path, "' stands twice"));
+      plugins.emplace_back(path);
+    }
     choices_.plugins = std::move(plugins);
     return {};
   });

@@ -93,6 +93,7 @@ class BuilderConfig final : public nv::IBuilderConfig, public nv::apiv::VBuilder
   void setPluginsToSerialize(const char* const* paths, int32_t nbPaths) noexcept override;
   const char* getPluginToSerialize(int32_t index) const noexcept override;
   int32_t getNbPluginsToSerialize() const noexcept override;
+  const std::vector<std::string>& plugins() const { return choices_.plugins; }  ///< paths of libraries for the plan
   void setMaxAuxStreams(int32_t nbStreams) noexcept override;
   int32_t getMaxAuxStreams() const noexcept override;
   void setProgressMonitor(nv::IProgressMonitor* monitor) noexcept override;

@@ -78,9 +78,6 @@ Status check_choices(const Network& network, const BuilderConfig& config) {
     TRY(require(!network.strongly_typed() || !config.has(row.flag), "BuilderFlag::", row.name,
                 " is set, and the network is strongly typed: its types decide"));
   TRY(check_portability(config));
-  if (config.getNbPluginsToSerialize() > 0)
-    return error(Code::kUnsupported, "setPluginsToSerialize: plans that hold plugin libraries ('",
-                 config.getPluginToSerialize(0), "') are not in Kiln yet");
   if (config.has(BuilderFlag::kOBEY_PRECISION_CONSTRAINTS))
     for (const auto& layer : network.made_layers())
       if (layer && has_own_precision(*layer))

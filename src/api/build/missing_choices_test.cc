@@ -30,12 +30,6 @@ TEST(MissingChoices, WhatChangesThePlanIsAnError) {
   w.config->setFlag(BuilderFlag::kVERSION_COMPATIBLE);
   EXPECT_EQ(w.error_of_build(),
             "IBuilder::buildSerializedNetwork: BuilderFlag::kVERSION_COMPATIBLE is not in Kiln yet");
-  w.config->clearFlag(BuilderFlag::kVERSION_COMPATIBLE);
-  const char* const path = "libours.so";
-  w.config->setPluginsToSerialize(&path, 1);
-  EXPECT_EQ(w.error_of_build(),
-            "IBuilder::buildSerializedNetwork: setPluginsToSerialize: plans that hold plugin libraries ('libours.so') "
-            "are not in Kiln yet");
 }
 
 TEST(MissingChoices, WhatWasAllowedOrPreferredIsAWarning) {

@@ -16,7 +16,6 @@
 #include "api/run/tensor_format.h"
 #include "base/address_of.h"
 #include "plan/nested_steps.h"
-#include "plugin/make_plugins.h"
 
 namespace kiln::api {
 
@@ -38,7 +37,7 @@ Status check_architecture(const plan::Plan& plan, const cuda::CudaDevice& device
 
 }  // namespace
 
-Result<nvinfer1::ICudaEngine*> make_engine(std::shared_ptr<const plan::Plan> plan, nvinfer1::IPluginRegistry& plugins,
+Result<nvinfer1::ICudaEngine*> make_engine(std::shared_ptr<const plan::Plan> plan, const plugin::Makers& makers,
                                            const Reporter& parent, nvinfer1::IGpuAllocator* allocator) {
   Device& device = TRY(default_device());
   const std::string_view kind = device.kind() == DeviceKind::kCuda ? "cuda" : "cpu";
@@ -48,7 +47,7 @@ Result<nvinfer1::ICudaEngine*> make_engine(std::shared_ptr<const plan::Plan> pla
   if (device.kind() == DeviceKind::kCuda) TRY(check_architecture(*plan, static_cast<cuda::CudaDevice&>(device)));
   Reporter reporter(parent);
   const plugin::Services services = TRY(plugin_services(reporter, allocator));
-  plan = TRY(plugin::make_plugins(std::move(plan), plugins, services, parent.log()));
+  plan = TRY(plugin::make_plugins(std::move(plan), makers, services, parent.log()));
   auto memory = TRY(ProgramAllocator::create(allocator, device));
   auto engine = TRY(runtime::Engine::load(std::move(plan), device, parent.log(), std::move(memory)));
   return new Engine(std::move(engine), std::move(reporter));

@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "api/base/guard.h"
+#include "plugin/make_plugins.h"
 #include "runtime/engine.h"
 
 namespace kiln::api {
 
-/// Loads `plan` on the device. The engine has the logger and recorder of `parent`; weights on a GPU and contexts get
-/// their memory from `allocator`, or from the device where it is null. The caller deletes it.
-Result<nvinfer1::ICudaEngine*> make_engine(std::shared_ptr<const plan::Plan> plan, nvinfer1::IPluginRegistry& plugins,
+/// Loads `plan` on the device; `makers` make its plugins. The engine has the logger and recorder of `parent`; weights
+/// on a GPU and contexts get their memory from `allocator`, or from the device where it is null. The caller deletes it.
+Result<nvinfer1::ICudaEngine*> make_engine(std::shared_ptr<const plan::Plan> plan, const plugin::Makers& makers,
                                            const Reporter& parent, nvinfer1::IGpuAllocator* allocator);
 
 /// The verbosity with which the plan was built.

@@ -6,14 +6,32 @@
 namespace kiln::api {
 
 using nvinfer1::ICudaEngine;
+using nvinfer1::TempfileControlFlag;
 
 namespace {
 constexpr const char* kDeserialize = "IRuntime::deserializeCudaEngine";
 constexpr ICudaEngine* kNoEngine = nullptr;
 }  // namespace
 
-Result<ICudaEngine*> Runtime::load(Result<std::shared_ptr<const plan::Plan>> plan) {
-  return make_engine(TRY(std::move(plan)), plugins_, reporter_, allocator_);
+/// The libraries of a plan, loaded; null if it has none.
+Result<std::shared_ptr<const plugin::PlanLibraries>> Runtime::libraries_of(const plan::Plan& plan) const {
+  if (plan.plugin_libraries.empty()) return nullptr;
+  if (!host_code_allowed_)
+    return error(Code::kState, "the plan holds plugin libraries ('", plan.plugin_libraries[0].name,
+                 plan.plugin_libraries.size() > 1 ? "', ..." : "'",
+                 "), whose code would run in this process: if you trust the plan, call "
+                 "IRuntime::setEngineHostCodeAllowed(true) first (trtexec --versionCompatible)");
+  const auto allows = [&](TempfileControlFlag flag) { return (tempfile_flags_ >> static_cast<int>(flag) & 1) != 0; };
+  return plugin::PlanLibraries::load(plan.plugin_libraries,
+                                     {.in_memory = allows(TempfileControlFlag::kALLOW_IN_MEMORY_FILES),
+                                      .on_disk = allows(TempfileControlFlag::kALLOW_TEMPORARY_FILES),
+                                      .directory = temporary_directory_});
+}
+
+Result<ICudaEngine*> Runtime::load(Result<std::shared_ptr<const plan::Plan>> read) {
+  std::shared_ptr<const plan::Plan> plan = TRY(std::move(read));
+  auto libraries = TRY(libraries_of(*plan));
+  return make_engine(std::move(plan), {plugins_, std::move(libraries)}, reporter_, allocator_);
 }
 
 ICudaEngine* Runtime::deserializeCudaEngine(void const* blob, size_t size) noexcept {

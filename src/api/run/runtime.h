@@ -8,6 +8,7 @@
 
 #include "api/base/guard.h"
 #include "plan/plan.h"
+#include "plugin/plan_libraries.h"
 #include "plugin/registry.h"
 
 namespace kiln::api {
@@ -43,7 +44,8 @@ class Runtime final : public nvinfer1::IRuntime, public nvinfer1::apiv::VRuntime
   bool getEngineHostCodeAllowed() const noexcept override { return host_code_allowed_; }
 
  private:
-  Result<nvinfer1::ICudaEngine*> load(Result<std::shared_ptr<const plan::Plan>> plan);
+  Result<nvinfer1::ICudaEngine*> load(Result<std::shared_ptr<const plan::Plan>> read);
+  Result<std::shared_ptr<const plugin::PlanLibraries>> libraries_of(const plan::Plan& plan) const;
 
   Reporter reporter_;
   plugin::Registry plugins_;

@@ -1,5 +1,6 @@
 #include "plan/testing/sample_plan.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "ops/cast.h"
@@ -99,6 +100,8 @@ Plan sample_plan() {
   plan.derived = {{ops::Cast{DType::kF32}, 0, {{.source = 1}}, DType::kF32, {6, 5}},
                   {ops::Select{}, 0, {{.derived = 0}, {.weight = 1}, {}}, DType::kF32, {6, 5}}};
   plan.binaries = {{"k.cubin", HostTensor::of_ints(DType::kU8, {5}, std::vector<int64_t>{127, 69, 76, 70, 0})}};
+  const HostTensor library = HostTensor::of_ints(DType::kU8, {6}, std::vector<int64_t>{127, 69, 76, 70, 2, 1});
+  plan.plugin_libraries = {{"/lib/a.so", library}, {"/lib/b.so", library, {}, 0}};
   plan.profiles = {sample_profile(), sample_profile()};
   return plan;
 }
@@ -106,10 +109,10 @@ Plan sample_plan() {
 bool same(const Plan& a, const Plan& b) {
   // By bytes: a record that holds NaN is not equal to itself.
   if (*to_cbor(to_record(a)) != *to_cbor(to_record(b))) return false;
-  for (size_t w = 0; w < a.weights.size(); ++w)
-    if (a.weights[w].value != b.weights[w].value) return false;
-  for (size_t i = 0; i < a.binaries.size(); ++i)
-    if (a.binaries[i].value != b.binaries[i].value) return false;
+  const auto lists = stored_lists(a), others = stored_lists(b);
+  const auto same_bytes = [](const Weight& one, const Weight& other) { return one.value == other.value; };
+  for (size_t i = 0; i < lists.size(); ++i)
+    if (!std::ranges::equal(*lists[i], *others[i], same_bytes)) return false;
   return true;
 }
 
