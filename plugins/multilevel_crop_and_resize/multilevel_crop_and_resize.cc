@@ -97,7 +97,7 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   std::vector<int64_t> image = TRY(fields.integers("image_size"));
   if (image.empty()) image = {3, 832, 1344};
   TRY(require(image.size() == 3 && image[0] > 0 && image[1] > 0 && image[2] > 0, "image_size has ", image.size(),
-              " numbers; channels, a height and a width are needed"));
+              " numbers; channels, a height and a width above 0 are needed"));
   TRY(require(pooled > 0, "pooled_size is ", pooled));
   return std::make_shared<MultilevelCropAndResize>(pooled, image[1], image[2]);
 }

@@ -1,0 +1,61 @@
+// GenerateDetection_TRT, of Mask R-CNN: regions refined by their best class but the background, and the best of them,
+// without those that overlap better ones of their class by more than iou_threshold (intersection over union). Corners
+// are y1, x1, y2, x2 in pixels of the image; a region that begins and ends in one pixel is 1 large.
+//   in   delta    f32 [N, B, C 4, 1, 1]: for each class dy, dx times 10, log dh, log dw times 5, which are log(1000 /
+//   16)
+//                 at most
+//        scores   f32 [N, B, C, 1, 1]; class 0 is the background
+//        regions  f32 [N, B, 4]
+//   out  y        f32 [N, keep_topk, 6]: corners, clipped to the image's pixels, class, score; class -1 and 0 where
+//   there
+//                 are fewer
+// With a region's size h = y2 - y1 + 1 and centre c = y1 + h / 2, the box has the centre c + dy h, the size h exp(log
+// dh), and ends 1 before its size says. Columns likewise.
+//   fields  num_classes (C). keep_topk. score_threshold  scores below it go, and those of 0.01 and less. iou_threshold.
+//           image_size  channels, height and width (3, 832, 1344)
+#include <cmath>
+
+#include "library/mask_rcnn.h"
+
+namespace kiln::plugins {
+namespace {
+
+constexpr double kPlaceWeight = 10, kSizeWeight = 5;
+
+class GenerateDetection final : public MaskRcnnDetection {
+ public:
+  GenerateDetection(const MaskRcnnSettings& settings, int64_t height, int64_t width)
+      : MaskRcnnDetection(settings, Background::kIgnored), height_(height), width_(width) {}
+
+ private:
+  Value refined(const Value& regions, const Value& deltas) const override {
+    const double largest = std::log(1000.0 / 16);
+    const std::vector<Value> corners = split(regions, 2, {2, 2}), moved = split(deltas, 2, {2, 2});
+    const Value size = corners[1] - corners[0] + 1.0;
+    const Value centre = corners[0] + size * 0.5 + moved[0] / kPlaceWeight * size;
+    const Value half = exp(min(moved[1] / kSizeWeight, largest)) * size * 0.5;
+    const auto bottom = static_cast<float>(height_ - 1), right = static_cast<float>(width_ - 1);
+    const Value last = regions.layers().constant(dims_of({1, 1, 4}), std::vector<float>{bottom, right, bottom, right});
+    return max(min(concat({centre - half, centre + half - 1.0}, 2), last), 0.0);
+  }
+  int64_t height_, width_;
+};
+
+Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
+  const MaskRcnnSettings settings = TRY(MaskRcnnSettings::of(fields));
+  std::vector<int64_t> image = TRY(fields.integers("image_size"));
+  if (image.empty()) image = {3, 832, 1344};
+  TRY(require(image.size() == 3 && image[0] > 0 && image[1] > 0 && image[2] > 0, "image_size has ", image.size(),
+              " numbers; channels, a height and a width above 0 are needed"));
+  return std::make_shared<GenerateDetection>(settings, image[1], image[2]);
+}
+
+}  // namespace
+
+std::vector<Definition> generate_detection() {
+  std::vector<nv::PluginField> fields = MaskRcnnSettings::fields();
+  fields.push_back(field("image_size", kInt));
+  return {{"GenerateDetection_TRT", "1", Generation::kV2, fields, 3, 3, make}};
+}
+
+}  // namespace kiln::plugins

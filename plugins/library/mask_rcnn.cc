@@ -1,0 +1,58 @@
+#include "library/mask_rcnn.h"
+
+#include <algorithm>
+
+namespace kiln::plugins {
+
+Result<MaskRcnnSettings> MaskRcnnSettings::of(const Fields& fields) {
+  constexpr double kLeastScore = 0.01;  // whatever the threshold is, a score is above that
+  MaskRcnnSettings settings;
+  Suppression& how = settings.how;
+  settings.num_classes = TRY(fields.integer("num_classes"));
+  how.most = how.most_of_class = TRY(fields.integer("keep_topk"));
+  how.score_threshold = std::max(just_below(TRY(fields.number("score_threshold"))), kLeastScore);
+  how.iou_threshold = TRY(fields.number("iou_threshold"));
+  how.background_class = 0;
+  TRY(require(settings.num_classes > 0 && how.most > 0 && how.most <= 3840 && how.iou_threshold >= 0, "num_classes is ",
+              settings.num_classes, ", keep_topk ", how.most, ", iou_threshold ", how.iou_threshold));
+  how.iou_threshold = std::min(how.iou_threshold, 1.0);
+  return settings;
+}
+
+std::vector<nv::PluginField> MaskRcnnSettings::fields() {
+  return {field("num_classes", kInt), field("keep_topk", kInt), field("score_threshold", kFloat),
+          field("iou_threshold", kFloat)};
+}
+
+Result<std::vector<Shape>> MaskRcnnDetection::output_shapes(std::span<const Shape> inputs) const {
+  TRY(require_rank(inputs, 0, 5));
+  TRY(require_rank(inputs, 1, 5));
+  TRY(require_rank(inputs, 2, 3));
+  const int64_t classes = settings_.num_classes;
+  TRY(require(inputs[1][2].number().value_or(classes) == classes, "num_classes is ", classes, "; there are scores of ",
+              inputs[1][2].number().value_or(0), " classes"));
+  TRY(require(inputs[0][2].number().value_or(4 * classes) == 4 * classes, "num_classes is ", classes, "; there are ",
+              inputs[0][2].number().value_or(0), " deltas of a region"));
+  return std::vector<Shape>{{inputs[2][0], settings_.how.most, 6}};
+}
+
+std::vector<Value> MaskRcnnDetection::add_layers(Layers& layers, std::span<const Value> inputs) const {
+  constexpr double kNoScore = -1e30;
+  const Value& regions = inputs[2];
+  const Extent batch = regions.extent(0), count = regions.extent(1);
+  const int64_t num_classes = settings_.num_classes;
+  const Value classes = reshape(layers.iota(num_classes, nv::DataType::kINT32), {1, 1, num_classes});
+  Value all = reshape(inputs[1], {batch, count, num_classes});
+  if (background_ == Background::kIgnored)
+    all = select(classes == 0.0, layers.scalar(kNoScore, nv::DataType::kFLOAT), all);
+  const TopK best = top_k(all, 1, 2);
+  const Value deltas = reshape(inputs[0], {batch, count, num_classes, 4});
+  const Value boxes = refined(regions, squeeze(gather_nd(deltas, unsqueeze(best.indices, {3}), 2), {2}));
+  // Only the best class of a region is a candidate.
+  const Value scores = select(best.indices == classes, best.values, kNoScore);
+  const Detections found = detect(boxes, boxes, scores, settings_.how);
+  const Value label = select(found.valid, found.classes, layers.scalar(-1, nv::DataType::kINT32, 2));
+  return {concat({found.boxes, unsqueeze(label.f32(), {2}), unsqueeze(found.scores, {2})}, 2)};
+}
+
+}  // namespace kiln::plugins
