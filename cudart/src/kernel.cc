@@ -15,16 +15,23 @@ using kiln::cuda::LibraryDriver;
 
 namespace {
 
-/// Calls `body(driver, kernel)` on a GPU, and returns the driver's error code that it gives. Fails on the host.
-template <class F>
-cudaError_t with_kernel(const void* function, F&& body) {
+/// Calls `body(driver, kernel)` on a GPU, and returns the driver's error code that it gives. Fails on the host, behind
+/// `refused(entry)` for a kernel that a GPU would have.
+template <class F, class Refused>
+cudaError_t with_kernel(const void* function, F&& body, Refused&& refused) {
   const auto on_gpu = [&](const Driver& gpu) -> int {
     Kernel* kernel = find_kernel(function);
     return kernel ? body(gpu, *kernel) : static_cast<int>(cudaErrorInvalidDeviceFunction);
   };
-  return call(on_gpu, [&](const KilnPrivateEntry&) {
-    return find_kernel(function) ? cudaErrorNoDevice : cudaErrorInvalidDeviceFunction;
+  return call(on_gpu, [&](const KilnPrivateEntry& entry) {
+    if (!find_kernel(function)) return cudaErrorInvalidDeviceFunction;
+    refused(entry);
+    return cudaErrorNoDevice;
   });
+}
+template <class F>
+cudaError_t with_kernel(const void* function, F&& body) {
+  return with_kernel(function, std::forward<F>(body), [](const KilnPrivateEntry&) {});
 }
 
 /// Calls `body(driver, functions, function)` with the kernel as the current context has it.
@@ -52,13 +59,16 @@ bool is_impossible(const LaunchConfig& config) {
 }
 
 cudaError_t launch(const void* function, const LaunchConfig& config, void** arguments) {
-  return with_kernel(function, [&](const Driver& gpu, Kernel& kernel) -> int {
+  const auto on_gpu = [&](const Driver& gpu, Kernel& kernel) -> int {
     kiln::cuda::KernelHandle handle = nullptr;
     if (const int failed = load_kernel(gpu, kernel, handle)) return failed;
     // The driver takes a kernel for a function, and finds the current context's.
     const int launched = gpu.launch_kernel_ex(&config, reinterpret_cast<FunctionHandle>(handle), arguments, nullptr);
     const bool refused = launched == kiln::cuda::kInvalidValue && is_impossible(config);
     return refused ? static_cast<int>(cudaErrorInvalidConfiguration) : launched;
+  };
+  return with_kernel(function, on_gpu, [](const KilnPrivateEntry& entry) {
+    if (entry.tell_refused_launch) entry.tell_refused_launch();
   });
 }
 

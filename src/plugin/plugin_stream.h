@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ops/plugin_object.h"
+#include "plugin/api_tensors.h"
 #include "plugin/services.h"
 
 namespace kiln::plugin {
@@ -22,7 +23,19 @@ class PluginStream {
     if (host_) own_ = TRY(host_->create());
     return {};
   }
-  cudaStream_t of(const PluginRun& run) const { return static_cast<cudaStream_t>(own_ ? own_ : run.stream); }
+  /// Has `enqueue(stream)` queue the work of a run, and waits for that of a host's stream, also where the call fails.
+  template <class Enqueue>
+  Status run(const PluginIdentity& plugin, const PluginRun& run, Enqueue enqueue) {
+    const int64_t refused = host_ ? host_->num_refused_launches() : 0;
+    const int32_t code = enqueue(static_cast<cudaStream_t>(own_ ? own_ : run.stream));
+    Status done = wait();
+    if (host_ && host_->num_refused_launches() != refused)  // whatever else the plugin says of it
+      return error(Code::kUnsupported, plugin,
+                   ": enqueue launched a CUDA kernel, and the engine runs on the CPU, which has none of it: run it "
+                   "where there is an NVIDIA GPU");
+    TRY(returned(plugin, "enqueue", code));
+    return done;
+  }
   /// Waits for what the plugin queued on the host's stream; does nothing where runs bring a stream.
   Status wait() { return own_ ? host_->synchronize(own_) : Status(); }
 

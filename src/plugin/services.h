@@ -4,6 +4,7 @@
 #include <NvInferRuntime.h>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 
 #include "base/error.h"
@@ -17,6 +18,8 @@ class HostStreams {
   virtual Result<void*> create() = 0;
   virtual void destroy(void* stream) = 0;
   virtual Status synchronize(void* stream) = 0;
+  /// CUDA kernels that this thread has tried to launch so far: the host runs none.
+  virtual int64_t num_refused_launches() const = 0;
 };
 
 struct Services {

@@ -74,10 +74,7 @@ class V2Instance final : public PluginInstance {
     return in_context(interface_->change_shapes(inputs, outputs), [&] { return str(identity_); });
   }
   Status enqueue(const PluginRun& run) override {
-    const int32_t code = interface_->enqueue(run, stream_.of(run));
-    Status done = stream_.wait();  // also for what a failed call has queued
-    TRY(returned(identity_, "enqueue", code));
-    return done;
+    return stream_.run(identity_, run, [&](cudaStream_t stream) { return interface_->enqueue(run, stream); });
   }
 
  private:

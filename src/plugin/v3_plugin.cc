@@ -99,11 +99,9 @@ class V3Instance final : public PluginInstance {
   }
 
   Status enqueue(const PluginRun& run) override {
-    const int32_t code =
-        runtime_->enqueue(inputs_.data(), outputs_.data(), run.inputs, run.outputs, run.workspace, stream_.of(run));
-    Status done = stream_.wait();  // also for what a failed call has queued
-    TRY(returned(identity_, "enqueue", code));
-    return done;
+    return stream_.run(identity_, run, [&](cudaStream_t stream) {
+      return runtime_->enqueue(inputs_.data(), outputs_.data(), run.inputs, run.outputs, run.workspace, stream);
+    });
   }
 
  private:

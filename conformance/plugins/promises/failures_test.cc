@@ -2,6 +2,14 @@
 // program goes on.
 #include "program.h"
 
+extern "C" {  // what nvcc's host code calls
+void** __cudaRegisterFatBinary(void* wrapper);
+void __cudaRegisterFatBinaryEnd(void** handle);
+void __cudaUnregisterFatBinary(void** handle);
+void __cudaRegisterFunction(void** handle, const char* stub, char* device_function, const char* name, int thread_limit,
+                            uint3* thread, uint3* block, dim3* block_extents, dim3* grid_extents, int* warp_size);
+}
+
 namespace kiln::promises {
 namespace {
 
@@ -214,6 +222,49 @@ TEST_F(Promises, ASearchThatEndedIsInTheVerboseLog) {
   EXPECT_TRUE(
       p.logger.says("the search for combinations of formats ended after 20000 calls of "
                     "supportsFormatCombination, with 1 found"));
+}
+
+/// A kernel as nvcc registers one.
+class Kernel {
+ public:
+  Kernel() {
+    char name[] = "kernel";
+    __cudaRegisterFunction(handle_, static_cast<const char*>(stub()), name, name, -1, nullptr, nullptr, nullptr,
+                           nullptr, nullptr);
+    __cudaRegisterFatBinaryEnd(handle_);
+  }
+  ~Kernel() { __cudaUnregisterFatBinary(handle_); }
+  static const void* stub() {
+    static const char place = 0;
+    return &place;
+  }
+
+ private:
+  int wrapper_[6] = {};
+  void** handle_ = __cudaRegisterFatBinary(wrapper_);
+};
+
+TEST_F(Promises, AKernelOnTheCpuIsAnErrorThatSaysSo) {
+  const Kernel kernel;
+  Program p;
+  ASSERT_TRUE(p.chain({2}));
+  const auto loaded = p.load();
+  ASSERT_TRUE(loaded);
+  Floats x{1, 2}, y(2);
+  loaded->set("x", x), loaded->set("y", y);
+  for (const int32_t answer : {0, 1}) {  // many plugins look at no error of a launch
+    p.behaviour.run = [&](const Enqueue& run) {
+      EXPECT_EQ(cudaLaunchKernel(Kernel::stub(), 1, 1, nullptr, 0, run.stream), cudaErrorNoDevice);
+      return answer;
+    };
+    EXPECT_FALSE(loaded->run());
+    EXPECT_TRUE(has(p.logger.take_errors(),
+                    "enqueue launched a CUDA kernel, and the engine runs on the CPU, which has none of it"));
+  }
+  cudaGetLastError();
+  p.behaviour.run = nullptr;
+  EXPECT_TRUE(loaded->run()) << p.logger.take_errors();
+  EXPECT_EQ(y, x);
 }
 
 }  // namespace

@@ -142,6 +142,7 @@ struct KilnPrivateEntry {
   KilnParserEntry parser;
   KilnGpuEntry gpu;
   KilnPluginEntry plugin;
+  void (*tell_refused_launch)();  ///< this thread launched a CUDA kernel where there is no GPU, and got an error
 };
 enum : uint32_t { kKilnEntryVersion = 1 };
 

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "api/run/devices.h"
+#include "api/run/refused_launches.h"
 #include "api/run/stream_table.h"
 
 namespace kiln::api {
@@ -14,6 +15,7 @@ constexpr uint32_t kFollowsNobody = 1;  // what plugins queue waits for nothing 
 class TableStreams final : public plugin::HostStreams {
   Result<void*> create() override { return StreamTable::instance().create(kFollowsNobody, 0); }
   void destroy(void* stream) override { static_cast<void>(StreamTable::instance().destroy(stream)); }
+  int64_t num_refused_launches() const override { return api::num_refused_launches(); }
   Status synchronize(void* stream) override { return TRY(StreamTable::instance().find(stream)).get().synchronize(); }
 };
 
