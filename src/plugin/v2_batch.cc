@@ -2,7 +2,6 @@
 
 #include "api/base/convert.h"
 #include "plugin/api_tensors.h"
-#include "plugin/v2_interface.h"
 
 namespace kiln::plugin {
 
@@ -11,6 +10,7 @@ namespace nv = nvinfer1;
 namespace {
 
 constexpr int64_t kMostBatch = INT32_MAX;  // what enqueue takes
+constexpr std::string_view kBatched = "an IPluginV2, IPluginV2Ext or IPluginV2IOExt";
 
 /// The extents of input `i`; fails where one is not known before a run.
 Result<Extents> static_extents(const InferContext& cx, int i, const PluginIdentity& identity) {
@@ -26,16 +26,14 @@ Result<Extents> static_extents(const InferContext& cx, int i, const PluginIdenti
 
 /// The batch of the inputs, whose other extents are appended to `rest`.
 Result<int64_t> batch_of_inputs(const InferContext& cx, const PluginIdentity& identity, std::vector<nv::Dims>& rest) {
-  TRY(require(cx.num_inputs() > 0, identity,
-              " has no inputs; only those tell the batch of an IPluginV2Ext or IPluginV2IOExt"));
+  TRY(require(cx.num_inputs() > 0, identity, " has no inputs; only those tell the batch of ", kBatched));
   int64_t batch = 0;
   for (int i = 0; i < cx.num_inputs(); ++i) {
     const Extents extents = TRY(static_extents(cx, i, identity));
-    TRY(require(!extents.empty(), identity, ": input ", i,
-                " is a scalar; an IPluginV2Ext or IPluginV2IOExt takes tensors with a batch"));
+    TRY(require(!extents.empty(), identity, ": input ", i, " is a scalar; ", kBatched, " takes tensors with a batch"));
     if (i == 0) batch = extents[0];
     TRY(require(extents[0] == batch, identity, ": input ", i, " has a batch of ", extents[0], " and input 0 of ", batch,
-                "; they are the same for an IPluginV2Ext or IPluginV2IOExt"));
+                "; they are the same for ", kBatched));
     rest.push_back(api::to_api(std::span(extents).subspan(1)));
   }
   TRY(require(batch <= kMostBatch, identity, ": the batch is ", batch, "; at most ", kMostBatch, " is possible"));
@@ -62,15 +60,16 @@ nv::Dims without_batch(const nv::Dims& dims) {
 
 }  // namespace
 
-Status infer_batched(InferContext& cx, nv::IPluginV2Ext& plugin, const PluginIdentity& identity) {
+Status infer_batched(InferContext& cx, nv::IPluginV2& plugin, const std::function<Result<std::vector<DType>>()>& types,
+                     const PluginIdentity& identity) {
   std::vector<nv::Dims> inputs;
   const int64_t batch = TRY(batch_of_inputs(cx, identity, inputs));
-  const std::vector<DType> types = TRY(output_types_of(plugin, cx, identity));
+  const std::vector<DType> output_types = TRY(types());
   for (int i = 0; i < cx.num_outputs(); ++i) {
     const nv::Dims dims = plugin.getOutputDimensions(i, inputs.data(), count_of(inputs));
     Shape shape = TRY(
         in_context(output_shape(dims, batch), [&] { return str(identity, ": getOutputDimensions of output ", i); }));
-    TRY(in_context(cx.set_output(i, TensorType(types[static_cast<size_t>(i)], std::move(shape))),
+    TRY(in_context(cx.set_output(i, TensorType(output_types[static_cast<size_t>(i)], std::move(shape))),
                    [&] { return str(identity); }));
   }
   return {};
@@ -79,8 +78,7 @@ Status infer_batched(InferContext& cx, nv::IPluginV2Ext& plugin, const PluginIde
 Result<int32_t> batch_of(std::span<const PluginTensor> tensors) {
   const bool has_batch = !tensors.empty() && !tensors[0].extents.empty();
   const int64_t batch = has_batch ? tensors[0].extents[0] : -1;
-  if (batch < 0 || batch > kMostBatch)
-    return error(Code::kCorrupt, "the first input tells no batch for an IPluginV2Ext or IPluginV2IOExt");
+  if (batch < 0 || batch > kMostBatch) return error(Code::kCorrupt, "the first input tells no batch for ", kBatched);
   return static_cast<int32_t>(batch);
 }
 

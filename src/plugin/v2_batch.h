@@ -4,6 +4,7 @@
 
 #include <NvInferRuntime.h>
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -11,9 +12,10 @@
 
 namespace kiln::plugin {
 
-/// Sets the types of the outputs, whose shapes getOutputDimensions gives without their batch. Fails where the inputs
-/// have no extent in common as their first one, or where an extent is not known before a run.
-Status infer_batched(InferContext& cx, nvinfer1::IPluginV2Ext& plugin, const PluginIdentity& identity);
+/// Sets the outputs, whose shapes getOutputDimensions gives without their batch. Fails where the inputs have no extent
+/// in common as their first one, or where an extent is not known before a run; else `types` tells those of the outputs.
+Status infer_batched(InferContext& cx, nvinfer1::IPluginV2& plugin,
+                     const std::function<Result<std::vector<DType>>()>& types, const PluginIdentity& identity);
 
 /// The first extent of the tensors. Fails where they are none of those that `infer_batched` took: a damaged plan has
 /// others.

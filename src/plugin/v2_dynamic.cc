@@ -54,7 +54,7 @@ class DynamicInterface final : public V2Interface {
   int32_t enqueue(const PluginRun& run, cudaStream_t stream) override {
     return plugin_.enqueue(inputs_.data(), outputs_.data(), run.inputs, run.outputs, run.workspace, stream);
   }
-  nv::IPluginV2Ext& plugin() const override { return plugin_; }
+  nv::IPluginV2Ext* ext() const override { return &plugin_; }
 
  private:
   nv::IPluginV2DynamicExt& plugin_;

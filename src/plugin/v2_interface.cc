@@ -15,10 +15,7 @@ Result<std::unique_ptr<V2Interface>> V2Interface::of(nv::IPluginV2& plugin) {
       return make_dynamic_interface(static_cast<nv::IPluginV2DynamicExt&>(plugin));
     case nv::PluginVersion::kV2_IOEXT: return make_io_interface(static_cast<nv::IPluginV2IOExt&>(plugin));
     case nv::PluginVersion::kV2_EXT: return make_ext_interface(static_cast<nv::IPluginV2Ext&>(plugin));
-    case nv::PluginVersion::kV2:
-      return error(Code::kUnsupported,
-                   "the plugin is an IPluginV2 alone, which needs networks with an implicit batch; networks have an "
-                   "explicit batch, for which it has to be an IPluginV2DynamicExt, IPluginV2IOExt or IPluginV2Ext");
+    case nv::PluginVersion::kV2: return make_plain_interface(plugin);
   }
   return error(Code::kUnsupported, "getTensorRTVersion returned ", version, ", whose upper byte ", version >> 24U,
                " is no PluginVersion");

@@ -14,8 +14,7 @@ namespace kiln::plugin {
 /// longer.
 class V2Interface {
  public:
-  /// Told by the upper byte of getTensorRTVersion. Fails for a plain IPluginV2, whose tensors have a batch that the
-  /// network does not name, and for an interface that Kiln does not know.
+  /// Told by the upper byte of getTensorRTVersion. Fails for an interface that Kiln does not know.
   static Result<std::unique_ptr<V2Interface>> of(nvinfer1::IPluginV2& plugin);
   virtual ~V2Interface() = default;
 
@@ -29,7 +28,8 @@ class V2Interface {
   /// Tells the shapes of the runs that follow.
   virtual Status change_shapes(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) = 0;
   virtual int32_t enqueue(const PluginRun& run, cudaStream_t stream) = 0;
-  virtual nvinfer1::IPluginV2Ext& plugin() const = 0;
+  /// The plugin, where it is an IPluginV2Ext or more; null: a plain IPluginV2.
+  virtual nvinfer1::IPluginV2Ext* ext() const = 0;
 };
 
 /// What a plugin says of the types of its outputs. The first failing call is named in the error.
@@ -39,5 +39,6 @@ Result<std::vector<DType>> output_types_of(const nvinfer1::IPluginV2Ext& plugin,
 std::unique_ptr<V2Interface> make_dynamic_interface(nvinfer1::IPluginV2DynamicExt& plugin);
 std::unique_ptr<V2Interface> make_io_interface(nvinfer1::IPluginV2IOExt& plugin);
 std::unique_ptr<V2Interface> make_ext_interface(nvinfer1::IPluginV2Ext& plugin);
+std::unique_ptr<V2Interface> make_plain_interface(nvinfer1::IPluginV2& plugin);
 
 }  // namespace kiln::plugin

@@ -56,13 +56,13 @@ class V2Instance final : public PluginInstance {
     TRY(made->stream_.create());
     made->plugin_ = TRY(clone_of(plugin, identity));
     made->interface_ = TRY(in_context(V2Interface::of(*made->plugin_), [&] { return str(identity, ": clone"); }));
-    made->interface_->plugin().attachToContext(nullptr, nullptr, services.allocator);
+    if (nv::IPluginV2Ext* ext = made->interface_->ext()) ext->attachToContext(nullptr, nullptr, services.allocator);
     return made;
   }
   V2Instance(const PluginIdentity& identity, HostStreams* streams) : identity_(identity), stream_(streams) {}
   ~V2Instance() override {
     static_cast<void>(stream_.wait());  // nobody is left to hear of an error
-    if (interface_) interface_->plugin().detachFromContext();
+    if (nv::IPluginV2Ext* ext = interface_ ? interface_->ext() : nullptr) ext->detachFromContext();
   }
 
   Status change_shapes(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) override {

@@ -96,6 +96,13 @@ TEST_F(PluginV2Calls, OfABuildWithOneFormat) {
   expect_first_calls(take_calls(), "configurePlugin 3x1x1 -> 3x1x1 batch 2", "getWorkspaceSize 2");
 }
 
+TEST_F(PluginV2Calls, OfABuildWithAPlainPlugin) {
+  ASSERT_TRUE(add_scale<ScalePlain>(w.input("x", {2, 3, 1, 1}))) << w.take_error();
+  EXPECT_EQ(take_calls(), (Calls{"clone", "getOutputDimensions 3x1x1"}));
+  ASSERT_TRUE(build()) << w.take_error();
+  expect_first_calls(take_calls(), "configureWithFormat 3x1x1 -> 3x1x1 batch 2", "getWorkspaceSize 2");
+}
+
 // Timing is a run: the plugin is initialized, attached, and told the shapes that it is timed with.
 TEST_F(PluginV2Calls, OfATiming) {
   log.takes_both_orders = true;
@@ -179,10 +186,11 @@ class PluginV2Refusals : public PluginV2Calls {
   }
 };
 
-TEST_F(PluginV2Refusals, OfAnInterfaceWithAnImplicitBatch) {
-  expect_error(error_of<ScalePlain>({w.input("x", {2, 3})}),
-               "plugin 'TestScalePlain' version '1': the plugin is an IPluginV2 alone, which needs networks with an "
-               "implicit batch");
+TEST_F(PluginV2Refusals, OfSeveralTypesWhereThePluginKnowsOne) {
+  nv::ITensor *const x = w.input("x", {2, 3}), *const n = w.input("n", {2, 3}, nv::DataType::kINT32);
+  expect_error(error_of<ScalePlain>({x, n}),
+               "plugin 'TestScalePlain' version '1': input 1 is i32 and input 0 f32; an IPluginV2 has one type for all "
+               "of its tensors");
 }
 
 TEST_F(PluginV2Refusals, OfShapesThatRunsDecide) {
@@ -190,6 +198,7 @@ TEST_F(PluginV2Refusals, OfShapesThatRunsDecide) {
   const std::string expected = "input 0 is f32[2, x_1]; only IPluginV2DynamicExt and IPluginV3 take dynamic shapes";
   expect_error(error_of<ScaleIo>({x}), expected);
   expect_error(error_of<ScaleExt>({x}), expected);
+  expect_error(error_of<ScalePlain>({x}), expected);
 }
 
 TEST_F(PluginV2Refusals, OfInputsWithoutABatch) {

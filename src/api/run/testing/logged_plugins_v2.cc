@@ -85,18 +85,18 @@ int32_t ScaleDynamic::enqueue(const nv::PluginTensorDesc* in_desc, const nv::Plu
   return fails("enqueue " + text_of(in_desc[0].dims)) ? 22 : scale(volume_of(in_desc[0].dims), in, out, workspace);
 }
 
-template <class Interface>
-nv::Dims ScaleBatched<Interface>::getOutputDimensions(int32_t, const nv::Dims* in, int32_t) noexcept {
+template <class Logged>
+nv::Dims ScaleBatched<Logged>::getOutputDimensions(int32_t, const nv::Dims* in, int32_t) noexcept {
   return this->fails("getOutputDimensions " + text_of(in[0])) ? nv::Dims{-1, {}} : in[0];
 }
-template <class Interface>
-size_t ScaleBatched<Interface>::getWorkspaceSize(int32_t max_batch) const noexcept {
+template <class Logged>
+size_t ScaleBatched<Logged>::getWorkspaceSize(int32_t max_batch) const noexcept {
   this->log_.add("getWorkspaceSize " + std::to_string(max_batch));
   return this->log_.workspace_bytes;
 }
-template <class Interface>
-int32_t ScaleBatched<Interface>::enqueue(int32_t batch, const void* const* in, void* const* out, void* workspace,
-                                         cudaStream_t) noexcept {
+template <class Logged>
+int32_t ScaleBatched<Logged>::enqueue(int32_t batch, const void* const* in, void* const* out, void* workspace,
+                                      cudaStream_t) noexcept {
   const int64_t elements_of_one = 3;  // as all tests have it
   return this->fails("enqueue " + std::to_string(batch)) ? 22
                                                          : this->scale(batch * elements_of_one, in, out, workspace);
@@ -128,6 +128,19 @@ void ScaleExt::configurePlugin(const nv::Dims* in, int32_t, const nv::Dims* out,
            (is_plain ? "" : " of other types"));
 }
 
+nv::IPluginV2* ScalePlain::clone() const noexcept { return fails("clone") ? nullptr : new ScalePlain(*this); }
+bool ScalePlain::supportsFormat(nv::DataType type, nv::PluginFormat format) const noexcept {
+  return !fails("supportsFormat " + std::to_string(static_cast<int32_t>(format))) && type == nv::DataType::kFLOAT &&
+         format == nv::TensorFormat::kLINEAR;
+}
+void ScalePlain::configureWithFormat(const nv::Dims* in, int32_t, const nv::Dims* out, int32_t, nv::DataType type,
+                                     nv::PluginFormat format, int32_t max_batch) noexcept {
+  is_configured_ = true;
+  const bool is_plain = type == nv::DataType::kFLOAT && format == nv::TensorFormat::kLINEAR;
+  log_.add("configureWithFormat " + text_of(in[0]) + " -> " + text_of(out[0]) + " batch " + std::to_string(max_batch) +
+           (is_plain ? "" : " of other types"));
+}
+
 template <class Plugin>
 nv::IPluginV2* LoggedCreatorV2<Plugin>::createPlugin(const char*, const nv::PluginFieldCollection* fields) noexcept {
   log_.add("createPlugin");
@@ -151,8 +164,9 @@ template class LoggedV2<nv::IPluginV2>;
 template class LoggedV2<nv::IPluginV2Ext>;
 template class LoggedV2<nv::IPluginV2IOExt>;
 template class LoggedV2<nv::IPluginV2DynamicExt>;
-template class ScaleBatched<nv::IPluginV2Ext>;
-template class ScaleBatched<nv::IPluginV2IOExt>;
+template class ScaleBatched<LoggedV2<nv::IPluginV2>>;
+template class ScaleBatched<LoggedV2Ext<nv::IPluginV2Ext>>;
+template class ScaleBatched<LoggedV2Ext<nv::IPluginV2IOExt>>;
 template class LoggedCreatorV2<ScaleDynamic>;
 template class LoggedCreatorV2<ScaleIo>;
 template class LoggedCreatorV2<ScaleExt>;

@@ -86,21 +86,28 @@ class ScaleDynamic final : public LoggedV2Ext<nv::IPluginV2DynamicExt> {
 };
 
 /// What plugins that know static shapes within a batch have in common.
-template <class Interface>
-class ScaleBatched : public LoggedV2Ext<Interface> {
+template <class Logged>
+class ScaleBatched : public Logged {
  public:
-  using LoggedV2Ext<Interface>::LoggedV2Ext;
+  using Logged::Logged;
   nv::Dims getOutputDimensions(int32_t output, const nv::Dims* in, int32_t num_in) noexcept override;
-  bool isOutputBroadcastAcrossBatch(int32_t, const bool*, int32_t) const noexcept override { return false; }
-  bool canBroadcastInputAcrossBatch(int32_t) const noexcept override { return false; }
   size_t getWorkspaceSize(int32_t max_batch) const noexcept override;
   int32_t enqueue(int32_t batch, const void* const* in, void* const* out, void* workspace,
                   cudaStream_t stream) noexcept override;
 };
 
-class ScaleIo final : public ScaleBatched<nv::IPluginV2IOExt> {
+/// Of those, what an IPluginV2Ext has.
+template <class Interface>
+class ScaleBatchedExt : public ScaleBatched<LoggedV2Ext<Interface>> {
  public:
-  ScaleIo(PluginLog& log, float factor) : ScaleBatched(log, "TestScaleIo", factor) {}
+  using ScaleBatched<LoggedV2Ext<Interface>>::ScaleBatched;
+  bool isOutputBroadcastAcrossBatch(int32_t, const bool*, int32_t) const noexcept override { return false; }
+  bool canBroadcastInputAcrossBatch(int32_t) const noexcept override { return false; }
+};
+
+class ScaleIo final : public ScaleBatchedExt<nv::IPluginV2IOExt> {
+ public:
+  ScaleIo(PluginLog& log, float factor) : ScaleBatchedExt(log, "TestScaleIo", factor) {}
   nv::IPluginV2IOExt* clone() const noexcept override;
   void configurePlugin(const nv::PluginTensorDesc* in, int32_t num_in, const nv::PluginTensorDesc* out,
                        int32_t num_out) noexcept override;
@@ -108,9 +115,9 @@ class ScaleIo final : public ScaleBatched<nv::IPluginV2IOExt> {
                                  int32_t num_out) const noexcept override;
 };
 
-class ScaleExt final : public ScaleBatched<nv::IPluginV2Ext> {
+class ScaleExt final : public ScaleBatchedExt<nv::IPluginV2Ext> {
  public:
-  ScaleExt(PluginLog& log, float factor) : ScaleBatched(log, "TestScaleExt", factor) {}
+  ScaleExt(PluginLog& log, float factor) : ScaleBatchedExt(log, "TestScaleExt", factor) {}
   nv::IPluginV2Ext* clone() const noexcept override;
   bool supportsFormat(nv::DataType type, nv::PluginFormat format) const noexcept override;
   void configurePlugin(const nv::Dims* in, int32_t num_in, const nv::Dims* out, int32_t num_out,
@@ -118,17 +125,14 @@ class ScaleExt final : public ScaleBatched<nv::IPluginV2Ext> {
                        const bool* out_broadcast, nv::PluginFormat format, int32_t max_batch) noexcept override;
 };
 
-/// An IPluginV2 and no more, which networks refuse.
-class ScalePlain final : public LoggedV2<nv::IPluginV2> {
+/// An IPluginV2 and no more.
+class ScalePlain final : public ScaleBatched<LoggedV2<nv::IPluginV2>> {
  public:
-  ScalePlain(PluginLog& log, float factor) : LoggedV2(log, "TestScalePlain", factor) {}
-  nv::IPluginV2* clone() const noexcept override { return new ScalePlain(*this); }
-  nv::Dims getOutputDimensions(int32_t, const nv::Dims* in, int32_t) noexcept override { return in[0]; }
-  bool supportsFormat(nv::DataType, nv::PluginFormat) const noexcept override { return true; }
-  void configureWithFormat(const nv::Dims*, int32_t, const nv::Dims*, int32_t, nv::DataType, nv::PluginFormat,
-                           int32_t) noexcept override {}
-  size_t getWorkspaceSize(int32_t) const noexcept override { return 0; }
-  int32_t enqueue(int32_t, const void* const*, void* const*, void*, cudaStream_t) noexcept override { return 1; }
+  ScalePlain(PluginLog& log, float factor) : ScaleBatched(log, "TestScalePlain", factor) {}
+  nv::IPluginV2* clone() const noexcept override;
+  bool supportsFormat(nv::DataType type, nv::PluginFormat format) const noexcept override;
+  void configureWithFormat(const nv::Dims* in, int32_t num_in, const nv::Dims* out, int32_t num_out, nv::DataType type,
+                           nv::PluginFormat format, int32_t max_batch) noexcept override;
 };
 
 /// Makes plugins of version 2, and is registered as long as it lives.
