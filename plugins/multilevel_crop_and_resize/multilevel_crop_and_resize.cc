@@ -7,6 +7,7 @@
 // A region is taken from p6 if its area is above 896^2, else from p5 if above 448^2, from p4 if above 224^2, from p3 if
 // above 112^2, else from p2. Row i is at y1 / s + (i + 1/2) (y2 - y1) / s / pooled_size, where a pixel is s x s.
 //   fields  pooled_size. image_size  channels, height and width (3, 832, 1344)
+#include "library/pyramid.h"
 #include "library/sampling.h"
 #include "library/standard_plugin.h"
 
@@ -20,15 +21,7 @@ class MultilevelCropAndResize final : public StandardPlugin {
   MultilevelCropAndResize(int64_t pooled, int64_t height, int64_t width)
       : pooled_(pooled), height_(height), width_(width) {}
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
-    TRY(require_rank(inputs, 0, 3));
-    TRY(require(inputs[0][2].number().value_or(4) == 4, "regions have ", inputs[0][2].number().value_or(4),
-                " numbers each; 4 are needed"));
-    for (size_t i = 1; i <= kLevels; ++i) {
-      TRY(require_rank(inputs, i, 4));
-      const int64_t first = inputs[1][1].number().value_or(-1), channels = inputs[i][1].number().value_or(-1);
-      TRY(require(first < 0 || channels < 0 || channels == first, "p", i + 1, " has ", channels, " channels, p2 ",
-                  first));
-    }
+    TRY(require_pyramid(inputs));
     return std::vector<Shape>{{inputs[0][0], inputs[0][1], inputs[1][1], pooled_, pooled_}};
   }
   std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const override {

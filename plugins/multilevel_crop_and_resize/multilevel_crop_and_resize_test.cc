@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "testing/plugin_bench.h"
+#include "testing/reference_sampling.h"
 
 namespace kiln::plugins::testing {
 namespace {
@@ -24,20 +25,6 @@ std::vector<Tensor> pyramid(int64_t images, nv::DataType type) {
   for (int i = 0; i < 5; ++i)
     levels.push_back(noise({images, kChannels, (kHeight >> (i + 2)) - 1, (kWidth >> (i + 2)) - 2}, 10 + i, type));
   return levels;
-}
-
-double sample(const double* plane, int64_t height, int64_t width, double y, double x) {
-  y = std::clamp(y, 0.0, static_cast<double>(height - 1));
-  x = std::clamp(x, 0.0, static_cast<double>(width - 1));
-  double result = 0;
-  const auto top = static_cast<int64_t>(y), left = static_cast<int64_t>(x);
-  const double down = y - static_cast<double>(top), over = x - static_cast<double>(left);
-  for (const int64_t i : {0, 1})
-    for (const int64_t j : {0, 1}) {
-      const double pixel = plane[std::min(top + i, height - 1) * width + std::min(left + j, width - 1)];
-      result += pixel * (i == 0 ? 1 - down : down) * (j == 0 ? 1 - over : over);
-    }
-  return result;
 }
 
 size_t level_of(double area) {
@@ -64,7 +51,7 @@ Tensor expected(const Tensor& rois, const std::vector<Tensor>& levels, std::arra
           const double size = 4 << which;
           const double row = (roi[0] + (roi[2] - roi[0]) * (i + 0.5) / kPooled) / size;
           const double column = (roi[1] + (roi[3] - roi[1]) * (j + 0.5) / kPooled) / size;
-          y.values.push_back(is_valid ? sample(plane, h, w, row, column) : 0);
+          y.values.push_back(is_valid ? between_pixels(plane, h, w, row, column) : 0);
         }
   }
   return y;

@@ -16,10 +16,10 @@
 //           roi_coords_swap  y before x (0). roi_coords_plusone  areas are those of regions a pixel larger each way
 //           (0). roi_coords_transform (2). legacy  roi_coords_transform -1, sampling_ratio 1, roi_coords_absolute 0,
 //           roi_coords_swap 1, roi_coords_plusone 0, and areas as if the image were 1024 x 1024, fpn_scale 158.4 (0)
-#include <array>
 #include <cmath>
 
 #include "library/entry.h"
+#include "library/pyramid.h"
 #include "library/sampling.h"
 #include "library/standard_plugin.h"
 
@@ -48,15 +48,7 @@ class PyramidRoiAlign final : public StandardPlugin {
   explicit PyramidRoiAlign(const Settings& settings) : settings_(settings) {}
   bool takes(nv::DataType type, std::span<const nv::DataType>) const override { return type == nv::DataType::kFLOAT; }
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
-    TRY(require_rank(inputs, 0, 3));
-    TRY(require(inputs[0][2].number().value_or(4) == 4, "regions have ", inputs[0][2].number().value_or(4),
-                " numbers each; 4 are needed"));
-    for (size_t i = 1; i <= kLevels; ++i) {
-      TRY(require_rank(inputs, i, 4));
-      const int64_t first = inputs[1][1].number().value_or(-1), channels = inputs[i][1].number().value_or(-1);
-      TRY(require(first < 0 || channels < 0 || channels == first, "p", i + 1, " has ", channels, " channels, p2 ",
-                  first));
-    }
+    TRY(require_pyramid(inputs));
     return std::vector<Shape>{{inputs[0][0], inputs[0][1], inputs[1][1], settings_.pooled, settings_.pooled}};
   }
   std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const override;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "testing/plugin_bench.h"
+#include "testing/reference_sampling.h"
 
 namespace kiln::plugins::testing {
 namespace {
@@ -35,21 +36,6 @@ Attributes attributes(const Case& c) {
       .set("roi_coords_plusone", std::vector<int32_t>{c.plus_one})
       .set("roi_coords_transform", std::vector<int32_t>{c.transform})
       .set("sampling_ratio", std::vector<int32_t>{c.ratio});
-}
-
-/// A plane between its pixels, which goes on as at its borders.
-double sample(const double* plane, int64_t height, int64_t width, double y, double x) {
-  y = std::clamp(y, 0.0, static_cast<double>(height - 1));
-  x = std::clamp(x, 0.0, static_cast<double>(width - 1));
-  double result = 0;
-  const auto top = static_cast<int64_t>(y), left = static_cast<int64_t>(x);
-  const double down = y - static_cast<double>(top), over = x - static_cast<double>(left);
-  for (const int64_t i : {0, 1})
-    for (const int64_t j : {0, 1}) {
-      const double pixel = plane[std::min(top + i, height - 1) * width + std::min(left + j, width - 1)];
-      result += pixel * (i == 0 ? 1 - down : down) * (j == 0 ? 1 - over : over);
-    }
-  return result;
 }
 
 /// One axis of a region on a level: where sample k of element i is.
@@ -103,7 +89,8 @@ Tensor expected(const Case& c, const Tensor& rois, const std::vector<Tensor>& le
             const double* const plane = &level.values[static_cast<size_t>((n * kChannels + channel) * h * w)];
             double total = 0;
             for (int a = 0; a < down.samples; ++a)
-              for (int b = 0; b < across.samples; ++b) total += sample(plane, h, w, down.at(i, a), across.at(j, b));
+              for (int b = 0; b < across.samples; ++b)
+                total += between_pixels(plane, h, w, down.at(i, a), across.at(j, b));
             y.values.push_back(total / (down.samples * across.samples));
           }
     }

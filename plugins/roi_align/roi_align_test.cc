@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "testing/plugin_bench.h"
+#include "testing/reference_sampling.h"
 
 namespace kiln::plugins::testing {
 namespace {
@@ -11,14 +11,7 @@ namespace {
 /// A plane between its pixels; a little outside it goes on as at its border, farther off it is 0.
 double sample(const std::vector<double>& plane, int64_t height, int64_t width, double y, double x) {
   if (y < -1 || y > static_cast<double>(height) || x < -1 || x > static_cast<double>(width)) return 0;
-  y = std::clamp(y, 0.0, static_cast<double>(height - 1));
-  x = std::clamp(x, 0.0, static_cast<double>(width - 1));
-  const auto top = static_cast<int64_t>(y), left = static_cast<int64_t>(x);
-  const int64_t bottom = std::min(top + 1, height - 1), right = std::min(left + 1, width - 1);
-  const double down = y - static_cast<double>(top), over = x - static_cast<double>(left);
-  const auto at = [&](int64_t row, int64_t column) { return plane[static_cast<size_t>(row * width + column)]; };
-  return (1 - down) * ((1 - over) * at(top, left) + over * at(top, right)) +
-         down * ((1 - over) * at(bottom, left) + over * at(bottom, right));
+  return between_pixels(plane.data(), height, width, y, x);
 }
 
 constexpr int64_t kHeight = 2, kWidth = 3, kRatio = 2;
