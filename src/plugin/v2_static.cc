@@ -22,7 +22,7 @@ class StaticInterface : public V2Interface {
   size_t workspace_bytes(std::span<const PluginTensor>, std::span<const PluginTensor>) const final {
     return plugin_.getWorkspaceSize(batch_);
   }
-  Status change_shapes(std::span<const PluginTensor> inputs, std::span<const PluginTensor>) final {
+  Status change_shapes(std::span<const PluginTensor> inputs, std::span<const PluginTensor>) override {
     batch_ = TRY(batch_of(inputs));
     return {};
   }
@@ -136,8 +136,12 @@ class PlainInterface final : public StaticInterface<nv::IPluginV2> {
   }
   int most_combinations() const override { return static_cast<int>(kFormats.size()); }
   Status configure(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) override {
+    return change_shapes(inputs, outputs);
+  }
+  /// Plugins of old copy nothing of it when they are cloned, so a context's copy is told, too.
+  Status change_shapes(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) override {
     const auto in = dims_within_batch(inputs), out = dims_within_batch(outputs);
-    TRY(change_shapes(inputs, outputs));
+    batch_ = TRY(batch_of(inputs));
     plugin_.configureWithFormat(in.data(), count_of(in), out.data(), count_of(out), types_of(inputs)[0],
                                 float_format_of(inputs), batch_);
     return {};

@@ -140,6 +140,19 @@ TEST_F(PluginV2Calls, OfRuns) {
   EXPECT_EQ(y[0], 3003) << "one copy made all runs";
 }
 
+// Plugins of old copy nothing of it when they are cloned.
+TEST_F(PluginV2Calls, APlainPluginOfAContextIsToldFormatAndShapes) {
+  LoggedCreatorV2<ScalePlain> creator(log, "TestScalePlain");
+  ASSERT_TRUE(add_scale<ScalePlain>(w.input("x", {2, 3}))) << w.take_error();
+  Running r(w);
+  ASSERT_TRUE(r.context) << r.error;
+  Shared<float> x(6, 1), y(6, 0);
+  r.feed("x", x), r.feed("y", y);
+  take_calls();
+  ASSERT_TRUE(r.run()) << r.last_error();
+  EXPECT_EQ(take_calls(), (Calls{"configureWithFormat 3 -> 3 batch 2", "enqueue 2"}));
+}
+
 TEST_F(PluginV2Calls, OfLoadingAPlan) {
   LoggedCreatorV2<ScaleIo> creator(log, "TestScaleIo");
   ASSERT_TRUE(add_scale<ScaleIo>(w.input("x", {2, 3})));
