@@ -61,7 +61,9 @@ Status Plugin::infer(InferContext& cx) const {
     TRY(cx.require(!is_float(type.dtype), plugin, ": shape input ", i - num_tensors, " is ", type,
                    "; extents are integers"));
   }
-  return object->infer(cx, num_tensors);
+  TRY(object->infer(cx, num_tensors));
+  for (size_t i = 0; i < output_types.size() && i < cx.outputs().size(); ++i) cx.outputs()[i].dtype = output_types[i];
+  return {};
 }
 
 Status Plugin::reference(ReferenceContext&) const {

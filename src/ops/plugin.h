@@ -17,9 +17,11 @@ struct Plugin {
   PluginIdentity plugin;
   std::vector<PluginField> fields;
   int num_tensors = 0;
+  std::vector<DType> output_types;             ///< that the outputs have whatever the plugin says of them; empty: none
   std::shared_ptr<const PluginObject> object;  ///< the plugin itself, which is no attribute
   static void reflect(auto& self, auto f) {
     f("plugin", self.plugin), f("fields", self.fields), f("num_tensors", self.num_tensors);
+    f("output_types", self.output_types);
   }
   int num_outputs() const { return object ? object->num_outputs() : 1; }
   Status infer(InferContext&) const;

@@ -3,6 +3,7 @@
 #include "passes/captures.h"
 #include "passes/decompose/decompose.h"
 #include "passes/drop_expands.h"
+#include "passes/fit_plugin_types.h"
 #include "passes/fold_channel_scale.h"
 #include "passes/fold_constants.h"
 #include "passes/fold_padding.h"
@@ -33,6 +34,7 @@ std::span<const NamedPass> pipeline() {
       {"remove_dead", remove_dead, kAccounts},
       {"inline_branches", inline_branches, kAccounts},
       {"hoist_invariants", hoist_invariants, kAccounts},
+      {"fit_plugin_types", fit_plugin_types},
       {"decompose", decompose},
       {"shape_arithmetic", shape_arithmetic},
       {"fold_constants", fold_constants, kAccounts},

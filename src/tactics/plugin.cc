@@ -2,28 +2,18 @@
 
 #include <algorithm>
 
+#include "ops/plugin_combinations.h"
 #include "steps/plugin.h"
 #include "tactics/region.h"
 
 namespace kiln {
 namespace {
 
-/// The type and the extents of a value as a plugin is told them, row-major.
-PluginTensor tensor_of(const TacticContext& cx, ir::ValueId value) {
-  const TensorType& type = cx.graph.type(value);
-  PluginTensor tensor{.dtype = type.dtype, .opt = type.opt_extents(), .max = type.max_extents()};
-  for (const sym::Expr extent : type.shape) {
-    tensor.extents.push_back(extent.constant().value_or(-1));
-    tensor.min.push_back(std::max<int64_t>(extent.min(), 0));
-  }
-  return tensor;
-}
-
 /// The node's tensors, inputs first.
 std::vector<PluginTensor> tensors_of(const TacticContext& cx, const Region& region) {
   std::vector<PluginTensor> tensors;
   for (const auto* values : {&region.inputs, &region.outputs})
-    for (const ir::ValueId value : *values) tensors.push_back(tensor_of(cx, value));
+    for (const ir::ValueId value : *values) tensors.push_back(plugin_tensor(cx.graph.type(value)));
   return tensors;
 }
 
@@ -32,64 +22,6 @@ void set_formats(std::vector<PluginTensor>& tensors, const Variant& variant) {
   for (const auto* formats : {&variant.inputs, &variant.outputs})
     for (const Format& format : *formats) tensors[i++].format = format;
 }
-
-/// Formats that a tensor may have in a step, likeliest first: those of which the API has a name.
-/// A constant has row-major memory or channels last, never blocks.
-std::vector<Format> formats_of(const PluginTensor& tensor, bool is_constant) {
-  std::vector<Format> formats{Format::linear()};
-  const int rank = static_cast<int>(tensor.extents.size());
-  if (rank != 4 && rank != 5) return formats;
-  const Format last = Format::channels_last(rank);
-  formats.push_back(last);
-  if (is_constant) return formats;
-  if (tensor.dtype == DType::kF16 || tensor.dtype == DType::kBF16) formats.push_back(last.blocked(1, 8));
-  for (const int block : {2, 4, 16, 32})
-    if (rank == 4) formats.push_back(Format::linear().blocked(1, block));
-  return formats;
-}
-
-/// Goes through all combinations in order, tensor by tensor, as far as the plugin takes their beginnings.
-class Combinations {
- public:
-  Combinations(const PluginObject& plugin, std::vector<PluginTensor> tensors, std::vector<bool> is_constant,
-               int num_inputs, int most)
-      : plugin_(plugin),
-        tensors_(std::move(tensors)),
-        is_constant_(std::move(is_constant)),
-        num_inputs_(num_inputs),
-        most_(most) {}
-
-  Datum::List find() {
-    extend(0);
-    return std::move(found_);
-  }
-  bool has_given_up() const { return num_calls_ == kMostCalls; }
-  static constexpr int kMostCalls = 20'000;  // some milliseconds; eight inputs of rank 4 have millions of beginnings
-
- private:
-  void extend(size_t position) {
-    if (std::ssize(found_) >= most_) return;
-    if (position == tensors_.size()) {
-      Datum::List formats;
-      for (const PluginTensor& tensor : tensors_) formats.emplace_back(tensor.format.text());
-      return void(found_.emplace_back(std::move(formats)));
-    }
-    for (const Format& format : formats_of(tensors_[position], is_constant_[position])) {
-      if (has_given_up()) break;
-      ++num_calls_;
-      tensors_[position].format = format;
-      if (plugin_.supports(tensors_, num_inputs_, static_cast<int>(position))) extend(position + 1);
-    }
-    tensors_[position].format = Format::linear();
-  }
-
-  const PluginObject& plugin_;
-  std::vector<PluginTensor> tensors_;
-  const std::vector<bool> is_constant_;
-  const int num_inputs_, most_;
-  int num_calls_ = 0;
-  Datum::List found_;
-};
 
 std::string types_of(const std::vector<PluginTensor>& tensors, size_t num_inputs) {
   std::string text;
@@ -125,25 +57,33 @@ Match PluginTactic::match(const TacticContext& cx, ir::NodeId root) const {
   if (!plugin.object) return reject(plugin.plugin, " is named, and not there");
   Region region = single_node_region(cx.graph, root);
   region.inputs.resize(static_cast<size_t>(plugin.num_tensors));  // shape inputs have told all that they say
-  std::vector<PluginTensor> tensors = tensors_of(cx, region);
+  const std::vector<PluginTensor> tensors = tensors_of(cx, region);
   const std::string types = types_of(tensors, region.inputs.size());
   const int most = plugin.object->most_combinations();
   if (most < 1) return reject(plugin.plugin, ": getFormatCombinationLimit returned ", most, "; 1 is the least");
-  std::vector<bool> is_constant;
+  std::vector<PluginChoices> choices;
   for (const auto* values : {&region.inputs, &region.outputs})
-    for (const ir::ValueId value : *values) is_constant.push_back(cx.graph.constant(value) != nullptr);
-  Combinations combinations(*plugin.object, std::move(tensors), std::move(is_constant), plugin.num_tensors, most);
-  Datum::List found = combinations.find();
-  if (found.empty() && combinations.has_given_up())
-    return reject(plugin.plugin, " took no combination of formats for its types (", types, ") in ",
-                  Combinations::kMostCalls, " calls of supportsFormatCombination, after which the search ends");
-  if (found.empty())
+    for (const ir::ValueId value : *values) {
+      const PluginTensor& tensor = tensors[choices.size()];
+      choices.push_back({tensor, {tensor.dtype}, cx.graph.constant(value) != nullptr});
+    }
+  const PluginCombinations combinations = find_combinations(*plugin.object, choices, plugin.num_tensors, most);
+  if (combinations.found.empty() && combinations.has_given_up)
+    return reject(plugin.plugin, " took no combination of formats for its types (", types, ") in ", kMostPluginCalls,
+                  " calls of supportsFormatCombination, after which the search ends");
+  if (combinations.found.empty())
     return reject(plugin.plugin, " supports no combination of formats for its types (", types,
                   "): supportsFormatCombination took none");
-  if (combinations.has_given_up())
-    region.data.set(
-        "note", str(plugin.plugin, ": the search for combinations of formats ended after ", Combinations::kMostCalls,
-                    " calls of supportsFormatCombination, with ", found.size(), " found"));
+  if (combinations.has_given_up)
+    region.data.set("note",
+                    str(plugin.plugin, ": the search for combinations of formats ended after ", kMostPluginCalls,
+                        " calls of supportsFormatCombination, with ", combinations.found.size(), " found"));
+  Datum::List found;
+  for (const std::vector<PluginTensor>& combination : combinations.found) {
+    Datum::List formats;
+    for (const PluginTensor& tensor : combination) formats.emplace_back(tensor.format.text());
+    found.emplace_back(std::move(formats));
+  }
   region.data.set("combinations", std::move(found));
   return region;
 }

@@ -1,5 +1,7 @@
 // A plugin that fails in one call after the other: the error names plugin and call, nothing is left behind, and the
 // program goes on.
+#include <algorithm>
+
 #include "program.h"
 
 extern "C" {  // what nvcc's host code calls
@@ -211,8 +213,10 @@ TEST_F(Promises, ShapesThatThePluginRefusedAreToldAgain) {
 
 TEST_F(Promises, ASearchThatEndedIsInTheVerboseLog) {
   Program p;
-  p.behaviour.takes = [found = std::make_shared<int>(0)](int32_t position, const nv::DynamicPluginTensorDesc*,
-                                                         int32_t num_in) { return position < num_in || ++*found == 1; };
+  p.behaviour.takes = [](int32_t position, const nv::DynamicPluginTensorDesc* tensors, int32_t num_in) {
+    const auto is_linear = [](const auto& tensor) { return tensor.desc.format == nv::TensorFormat::kLINEAR; };
+    return position < num_in || std::all_of(tensors, tensors + position + 1, is_linear);
+  };
   std::vector<nv::ITensor*> inputs;
   for (int i = 0; i < 8; ++i) inputs.push_back(p.input(("x" + std::to_string(i)).c_str(), {1, 2, 2, 2}));
   nv::IPluginV3Layer* layer = p.add(inputs);

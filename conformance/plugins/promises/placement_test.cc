@@ -200,6 +200,53 @@ TEST_P(Types, PassThrough) {
 }
 INSTANTIATE_TEST_SUITE_P(Promises, Types, testing::ValuesIn(kTypes), [](const auto& info) { return row_name(info); });
 
+// A plugin that knows one type of floats has casts around it where a network has another.
+class OtherFloats : public PromiseTable<TypeRow> {
+ protected:
+  void SetUp() override {
+    PromiseTable::SetUp();
+    p.behaviour.takes = [](int32_t position, const nv::DynamicPluginTensorDesc* tensors, int32_t) {
+      const nv::PluginTensorDesc& desc = tensors[position].desc;
+      return desc.type == GetParam().type && desc.format == nv::TensorFormat::kLINEAR;
+    };
+    p.behaviour.run = [](const Enqueue& e) {
+      if (e.in[0].type != GetParam().type || e.out[0].type != GetParam().type) return 1;
+      std::copy_n(static_cast<const char*>(e.inputs[0]), volume(e.in[0].dims) * GetParam().bytes,
+                  static_cast<char*>(e.outputs[0]));
+      return 0;
+    };
+  }
+  void expect_copy() {
+    const auto loaded = p.load();
+    ASSERT_TRUE(loaded);
+    EXPECT_EQ(loaded->engine->getTensorDataType("y"), nv::DataType::kFLOAT);
+    Floats x{1, -2.5, 0.125}, y(3);  // as all types have them
+    loaded->set("x", x), loaded->set("y", y);
+    ASSERT_TRUE(loaded->run()) << p.logger.take_errors();
+    EXPECT_EQ(y, x);
+    EXPECT_TRUE(p.logger.says("does not take the network's types; casts to"));
+  }
+  Program p;
+};
+TEST_P(OtherFloats, AreCast) {
+  ASSERT_TRUE(p.chain({3})) << p.logger.take_errors();
+  expect_copy();
+}
+TEST_P(OtherFloats, AreCastWhateverThePluginSaysOfItsOutputs) {
+  p.behaviour.type = [](int32_t, const nv::DataType*) { return nv::DataType::kFLOAT; };
+  ASSERT_TRUE(p.chain({3})) << p.logger.take_errors();
+  expect_copy();
+}
+TEST_P(OtherFloats, AreRefusedWhereTypesAreTheNetworks) {
+  p.network.reset(
+      p.builder->createNetworkV2(1U << static_cast<int>(nv::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED)));
+  ASSERT_TRUE(p.chain({3})) << p.logger.take_errors();
+  EXPECT_EQ(p.build(), nullptr);
+  EXPECT_TRUE(has(p.logger.take_errors(), "supports no combination of formats for its types (f32 -> f32)"));
+}
+INSTANTIATE_TEST_SUITE_P(Promises, OtherFloats, testing::Values(kTypes[1], kTypes[2]),
+                         [](const auto& info) { return row_name(info); });
+
 // Extents of all ranks.
 class Ranks : public PromiseTable<int> {};
 TEST_P(Ranks, ArePassedOn) {

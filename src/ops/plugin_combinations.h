@@ -1,0 +1,35 @@
+/// The search for types and formats that a plugin takes.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ops/plugin_object.h"
+#include "tensor/tensor_type.h"
+
+namespace kiln {
+
+/// A tensor as a build tells a plugin of it, row-major.
+PluginTensor plugin_tensor(const TensorType& type);
+
+/// What a tensor of a plugin may be.
+struct PluginChoices {
+  PluginTensor tensor;
+  std::vector<DType> dtypes;  ///< likeliest first
+  bool is_constant = false;   ///< its memory is row-major or channels last, never blocked
+};
+
+struct PluginCombinations {
+  std::vector<std::vector<PluginTensor>> found;  ///< in order; each has all tensors, inputs first
+  bool has_given_up = false;                     ///< whether there may be more than were found
+};
+
+inline constexpr int kMostPluginCalls =
+    20'000;  ///< some milliseconds; eight inputs of rank 4 have millions of beginnings
+
+/// At most `most` combinations, tensor by tensor, as far as the plugin takes their beginnings. Formats are those that
+/// the API has names for.
+PluginCombinations find_combinations(const PluginObject& plugin, std::span<const PluginChoices> choices, int num_inputs,
+                                     int most, int most_calls = kMostPluginCalls);
+
+}  // namespace kiln

@@ -1,0 +1,105 @@
+#include "passes/fit_plugin_types.h"
+
+#include <algorithm>
+#include <array>
+
+#include "ops/cast.h"
+#include "ops/plugin.h"
+#include "ops/plugin_combinations.h"
+
+namespace kiln::passes {
+namespace {
+
+constexpr std::array kFloats{DType::kF32, DType::kF16, DType::kBF16};
+
+bool is_replaceable(DType dtype) { return std::ranges::find(kFloats, dtype) != kFloats.end(); }
+
+/// The node's tensors, inputs first, of their types, or also of other floats.
+std::vector<PluginChoices> choices_of(const ir::Graph& graph, const ir::Node& node, int num_tensors,
+                                      bool other_floats) {
+  std::vector<PluginChoices> all;
+  const auto add = [&](ir::ValueId value) {
+    PluginChoices& one = all.emplace_back();
+    one.tensor = plugin_tensor(graph.type(value));
+    one.dtypes = {one.tensor.dtype};
+    one.is_constant = graph.constant(value) != nullptr;
+    if (!other_floats || !is_replaceable(one.tensor.dtype)) return;
+    for (const DType dtype : kFloats)
+      if (dtype != one.tensor.dtype) one.dtypes.push_back(dtype);
+  };
+  for (int i = 0; i < num_tensors; ++i) add(node.inputs[static_cast<size_t>(i)]);
+  for (const ir::ValueId output : node.outputs) add(output);
+  return all;
+}
+
+std::string types_of(std::span<const PluginTensor> tensors, size_t num_inputs) {
+  std::string text;
+  for (size_t i = 0; i < tensors.size(); ++i)
+    text += str(i == 0 ? "" : i == num_inputs ? " -> " : ", ", tensors[i].dtype);
+  return text;
+}
+
+/// Casts inputs to the types of `tensors`, and outputs of those types back.
+Status cast_around(ir::Graph& graph, ir::NodeId id, std::span<const PluginTensor> tensors) {
+  ops::Plugin plugin = *graph.node(id).op.as<ops::Plugin>();
+  const auto num_inputs = static_cast<size_t>(plugin.num_tensors);
+  const std::vector<std::string> provenance = graph.node(id).provenance;
+  const auto cast = [&](ir::ValueId value, DType to) -> Result<ir::ValueId> {
+    const ir::ValueId result = TRY(graph.add_one(ops::Cast{to}, {value}, str(graph.value(value).name, " as ", to)));
+    graph.set_provenance(graph.value(result).producer, provenance);
+    return result;
+  };
+  std::vector<DType> had;
+  for (const ir::ValueId output : graph.node(id).outputs) had.push_back(graph.type(output).dtype);
+  for (size_t i = 0; i < num_inputs; ++i) {
+    const ir::ValueId input = graph.node(id).inputs[i];
+    if (graph.type(input).dtype != tensors[i].dtype)
+      graph.set_input(id, static_cast<int>(i), TRY(cast(input, tensors[i].dtype)));
+  }
+  for (const PluginTensor& output : tensors.subspan(num_inputs)) plugin.output_types.push_back(output.dtype);
+  graph.set_op(id, std::move(plugin));
+  TRY(graph.infer());
+  const std::vector<ir::ValueId> outputs = graph.node(id).outputs;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (graph.type(outputs[i]).dtype == had[i]) continue;
+    const ir::ValueId back = TRY(cast(outputs[i], had[i]));
+    graph.replace_uses(outputs[i], back);
+    graph.set_input(graph.value(back).producer, 0, outputs[i]);
+  }
+  return {};
+}
+
+Status fit(ir::Graph& graph, ir::NodeId id, PassContext& cx) {
+  const ir::Node& node = graph.node(id);
+  const auto& plugin = *node.op.as<ops::Plugin>();
+  constexpr int kMostCalls = 2'000;  // some of the builder's own search, which comes behind it
+  const int most = std::min(plugin.object->most_combinations(), 1);
+  const auto first = [&](bool other_floats) {
+    return find_combinations(*plugin.object, choices_of(graph, node, plugin.num_tensors, other_floats),
+                             plugin.num_tensors, most, kMostCalls);
+  };
+  const PluginCombinations own = first(false);
+  if (!own.found.empty() || own.has_given_up) return {};
+  const PluginCombinations other = first(true);
+  if (other.found.empty()) return {};  // the build says so
+  const std::string words =
+      str("layer '", node.name, "': ", plugin.plugin, " does not take the network's types; casts to ",
+          types_of(other.found[0], static_cast<size_t>(plugin.num_tensors)), " stand around it");
+  if (cx.warned.insert(words).second) cx.log.warning(words);
+  return cast_around(graph, id, other.found[0]);
+}
+
+}  // namespace
+
+Status fit_plugin_types(ir::Graph& graph, PassContext& cx) {
+  if (cx.strongly_typed) return {};
+  const int num_nodes = graph.num_nodes();  // casts come behind them
+  for (int i = 0; i < num_nodes; ++i) {
+    const auto id = static_cast<ir::NodeId>(i);
+    const auto* plugin = graph.alive(id) ? graph.node(id).op.as<ops::Plugin>() : nullptr;
+    if (plugin && plugin->object) TRY(fit(graph, id, cx));
+  }
+  return graph.infer();
+}
+
+}  // namespace kiln::passes
