@@ -1,6 +1,7 @@
 #include "builder/emit.h"
 
 #include <algorithm>
+#include <set>
 
 #include "builder/largest_size.h"
 #include "builder/memory.h"
@@ -38,6 +39,7 @@ class Emitter {
       if (!graph_.outputs()[i].name.empty()) TRY(emit_output(static_cast<int>(i)));
     for (const auto& [symbol, value] : graph_.replaced_sizes())
       block_.known_sizes.push_back({symbol.symbol_id(), sym::Program::compile(value)});
+    drop_copies();
     choose_streams();
     reuse_inputs();
     place_in_arena();
@@ -54,7 +56,9 @@ class Emitter {
   void fix_sources(const Tile& tile);
   Status emit_tile(const Tile& tile);
   Status emit_output(int output);
-  Status emit_copy(int from, int to, const TensorType& type, const std::string& name);
+  Status emit_copy(int from, int to, const TensorType& type, std::string name);
+  Status alias(const Tile& tile, plan::Step& step);
+  void drop_copies();
   void choose_streams();
   void reuse_inputs();
   void place_in_arena();
@@ -74,6 +78,7 @@ class Emitter {
   std::map<Key, int> tensors_;
   std::vector<int> in_place_;  // by step: the input whose memory output 0 may take, or -1
   std::vector<Span> beside_;   // by step: what may run at the same time
+  std::set<int> copies_;       // steps that make a copy for a step that changes it
   int absent_ = -1;
 };
 
@@ -217,8 +222,56 @@ Status Emitter::emit_tile(const Tile& tile) {
                                                        .shapes = shapes_text(graph_, cover_, other),
                                                        .time_us = other.time_us,
                                                        .replaced_us = other.replaced_us}});
+  TRY(alias(tile, step));
   add_step(std::move(step), tile.draft);
   return {};
+}
+
+/// Gives outputs that have to have an input's memory that of a copy, which the step changes.
+Status Emitter::alias(const Tile& tile, plan::Step& step) {
+  const std::vector<int>& aliased = tile.draft.aliased_inputs;
+  for (size_t o = 0; o < aliased.size(); ++o) {
+    if (aliased[o] < 0) continue;
+    const auto i = static_cast<size_t>(aliased[o]);
+    const int from = step.inputs[i], output = step.outputs[o];
+    plan::Tensor copy = tensor(output);
+    copy.name = str("copy of ", tensor(from).name);
+    block_.tensors.push_back(std::move(copy));
+    const int to = static_cast<int>(block_.tensors.size()) - 1;
+    TRY(emit_copy(from, to, graph_.type(tile.region.inputs[i]), str("copy for '", step.name, "'")));
+    copies_.insert(static_cast<int>(block_.steps.size()) - 1);
+    step.inputs[i] = to;
+    tensor(output).place = plan::Place::kView;
+    tensor(output).index = to;
+  }
+  return {};
+}
+
+/// Copies of what nobody else reads are not made: the step changes the tensor itself.
+void Emitter::drop_copies() {
+  const auto reads = [&](const plan::Step& step, int root) {
+    const auto is_it = [&](int id) { return root_of(id) == root; };
+    // Who writes it, too, is a step that has changed it before.
+    return std::ranges::any_of(step.inputs, is_it) && std::ranges::none_of(step.outputs, is_it);
+  };
+  for (auto copy = copies_.rbegin(); copy != copies_.rend();
+       ++copy) {  // from the back: steps in front keep their place
+    const plan::Step& step = block_.steps[static_cast<size_t>(*copy)];
+    const int from = step.inputs[0], root = root_of(from), to = step.outputs[0];
+    const bool is_output = tensor(to).place == plan::Place::kOutput;
+    if (tensor(root).place != plan::Place::kArena || tensor(root).size_bytes_max != tensor(to).size_bytes_max ||
+        (!is_output && tensor(to).place != plan::Place::kArena) || (is_output && is_sized_by_writer(root)) ||
+        std::ranges::count_if(block_.steps, [&](const plan::Step& any) { return reads(any, root); }) != 1)
+      continue;
+    if (is_output) {
+      tensor(root).place = plan::Place::kOutput;
+      tensor(root).index = tensor(to).index;
+    }
+    tensor(to).place = plan::Place::kView;
+    tensor(to).index = from;
+    block_.steps.erase(block_.steps.begin() + *copy);
+    in_place_.erase(in_place_.begin() + *copy);
+  }
 }
 
 int Emitter::root_of(int id) const {
@@ -226,10 +279,10 @@ int Emitter::root_of(int id) const {
   return id;
 }
 
-Status Emitter::emit_copy(int from, int to, const TensorType& type, const std::string& name) {
+Status Emitter::emit_copy(int from, int to, const TensorType& type, std::string name) {
   const StepDraft draft = backend_.reformat(type, tensor(from).format, tensor(to).format);
   plan::Step step;
-  step.name = str("copy to output '", name, "'");
+  step.name = std::move(name);
   step.inputs = {from};
   step.outputs = {to};
   step.info.ops = "Copy", step.info.tactic = "reformat";
@@ -268,7 +321,8 @@ Status Emitter::emit_output(int output) {
   if (copy.size_bytes_max != plan::kNoBound)
     copy.size_bytes_max = TRY(largest_size_bytes(graph_, graph_.type(o.value), wanted));
   block_.tensors.push_back(std::move(copy));
-  return emit_copy(made, static_cast<int>(block_.tensors.size()) - 1, graph_.type(o.value), o.name);
+  return emit_copy(made, static_cast<int>(block_.tensors.size()) - 1, graph_.type(o.value),
+                   str("copy to output '", o.name, "'"));
 }
 
 /// Puts steps beside others on auxiliary streams, where that is worth it.

@@ -38,12 +38,18 @@ class Search {
     for (const DType dtype : choices.dtypes)
       for (const Format& format : formats_of(choices, dtype)) {
         if (std::ssize(found_) >= most_ || num_calls_ == most_calls_) return reset(position);
+        if (const PluginTensor* same = same_as(position); same && (same->dtype != dtype || same->format != format))
+          continue;
         ++num_calls_;
         tensors_[position].dtype = dtype;
         tensors_[position].format = format;
         if (plugin_.supports(tensors_, num_inputs_, static_cast<int>(position))) extend(position + 1);
       }
     reset(position);
+  }
+  const PluginTensor* same_as(size_t position) const {
+    const int same = choices_[position].same_as;
+    return same < 0 ? nullptr : &tensors_[static_cast<size_t>(same)];
   }
   /// What the plugin is told of tensors behind the one that it is asked about.
   void reset(size_t position) { tensors_[position] = choices_[position].tensor; }

@@ -17,6 +17,7 @@ struct PluginChoices {
   PluginTensor tensor;
   std::vector<DType> dtypes;  ///< likeliest first
   bool is_constant = false;   ///< its memory is row-major or channels last, never blocked
+  int same_as = -1;           ///< an earlier tensor, of which it has type and format; -1: none
 };
 
 struct PluginCombinations {

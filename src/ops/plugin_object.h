@@ -111,6 +111,9 @@ class PluginObject {
   /// The outputs that tell sizes, in the order of the sizes that `infer` asked for.
   virtual const std::vector<int>& size_outputs() const = 0;
 
+  /// By output: the input whose memory it has, which the plugin changes, or -1. Empty: none does.
+  virtual std::vector<int> aliased_inputs() const { return {}; }
+
   /// Whether tensor `position`, inputs first, may have its type and format beside those of the tensors before it.
   virtual bool supports(std::span<const PluginTensor> tensors, int num_inputs, int position) const = 0;
   /// The most combinations of formats that are worth timing.

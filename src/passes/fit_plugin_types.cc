@@ -28,7 +28,11 @@ std::vector<PluginChoices> choices_of(const ir::Graph& graph, const ir::Node& no
       if (dtype != one.tensor.dtype) one.dtypes.push_back(dtype);
   };
   for (int i = 0; i < num_tensors; ++i) add(node.inputs[static_cast<size_t>(i)]);
-  for (const ir::ValueId output : node.outputs) add(output);
+  const std::vector<int>& aliased = node.op.as<ops::Plugin>()->aliased_inputs;
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    add(node.outputs[i]);
+    if (i < aliased.size()) all.back().same_as = aliased[i];
+  }
   return all;
 }
 

@@ -127,6 +127,7 @@ class V3Plugin final : public PluginObject {
     return parts_.build->supportsFormatCombination(position, descs.data(), num_inputs, count_of(descs) - num_inputs);
   }
   int most_combinations() const override { return parts_.build->getFormatCombinationLimit(); }
+  std::vector<int> aliased_inputs() const override;
   Result<Configured> configure(std::span<const PluginTensor> inputs,
                                std::span<const PluginTensor> outputs) const override;
   Result<std::vector<PluginField>> fields() const override {
@@ -203,6 +204,15 @@ Status V3Plugin::infer(InferContext& cx, int num_tensors) const {
   return {};
 }
 
+std::vector<int> V3Plugin::aliased_inputs() const {
+  if (parts_.build->getInterfaceInfo().major < 2) return {};
+  auto& second = static_cast<nv::IPluginV3OneBuildV2&>(*parts_.build);
+  std::vector<int> result;
+  for (int32_t i = 0; i < parts_.build->getNbOutputs(); ++i) result.push_back(second.getAliasedInput(i));
+  const bool none = std::ranges::all_of(result, [](int input) { return input == -1; });
+  return none ? std::vector<int>() : result;
+}
+
 Result<std::vector<int>> V3Plugin::tactics(Build& build) const {
   const int32_t count = build.getNbTactics();
   TRY(require(count >= 0, identity_, ": getNbTactics returned ", count));
@@ -257,17 +267,6 @@ Result<PluginObject::Configured> V3Plugin::configure_copy(std::span<const Plugin
   return result;
 }
 
-/// Fails for an output that has the memory of an input.
-Status refuse_aliases(Build& build, const PluginIdentity& identity, int32_t num_outputs) {
-  if (build.getInterfaceInfo().major < 2) return {};
-  auto& second = static_cast<nv::IPluginV3OneBuildV2&>(build);
-  for (int32_t i = 0; i < num_outputs; ++i)
-    if (const int32_t input = second.getAliasedInput(i); input >= 0)
-      return error(Code::kUnsupported, identity, ": output ", i, " is aliased to input ", input,
-                   "; aliased outputs are not in Kiln yet");
-  return {};
-}
-
 }  // namespace
 
 Result<std::shared_ptr<const PluginObject>> adopt_v3(nv::IPluginV3* plugin, nv::TensorRTPhase phase,
@@ -281,7 +280,6 @@ Result<std::shared_ptr<const PluginObject>> adopt_v3(nv::IPluginV3* plugin, nv::
   if (phase == nv::TensorRTPhase::kBUILD) {
     const int32_t count = parts.build->getNbOutputs();
     TRY(require(count >= 1, identity, ": getNbOutputs returned ", count, "; 1 is the least"));
-    TRY(refuse_aliases(*parts.build, identity, count));
   }
   auto code = keep_code_of(plugin);
   return with_code(std::make_shared<const V3Plugin>(std::move(owned), parts, std::move(identity), services),

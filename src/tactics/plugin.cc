@@ -67,6 +67,8 @@ Match PluginTactic::match(const TacticContext& cx, ir::NodeId root) const {
       const PluginTensor& tensor = tensors[choices.size()];
       choices.push_back({tensor, {tensor.dtype}, cx.graph.constant(value) != nullptr});
     }
+  for (size_t i = 0; i < plugin.aliased_inputs.size(); ++i)
+    choices[region.inputs.size() + i].same_as = plugin.aliased_inputs[i];
   const PluginCombinations combinations = find_combinations(*plugin.object, choices, plugin.num_tensors, most);
   if (combinations.found.empty() && combinations.has_given_up)
     return reject(plugin.plugin, " took no combination of formats for its types (", types, ") in ", kMostPluginCalls,
@@ -131,6 +133,7 @@ Result<StepDraft> PluginTactic::draft(const TacticContext& cx, const Region& reg
       if (is_decided(shape[axis], node.sizes)) axes.push_back(static_cast<int>(axis));
   }
   StepDraft result{.step = std::move(step), .params = {}};
+  result.aliased_inputs = plugin_of(cx, region).aliased_inputs;
   result.is_timed_anew = configured.timing_id.empty();
   // Times of a plugin without an id are another's only where the nodes are the same.
   result.tuning.set("timing_id", result.is_timed_anew ? str("node:", node.name) : configured.timing_id);

@@ -74,6 +74,7 @@ struct StepDraft {
   Record tuning = {};                        ///< what the backend chose for it
   std::vector<sym::Expr> params;             ///< numbers that shapes decide, evaluated at bind
   int in_place_input = -1;                   ///< output 0 may use this input's memory if nobody else needs it
+  std::vector<int> aliased_inputs = {};      ///< by output: the input whose memory it has to have, or -1; or empty
   std::shared_ptr<const Bytes> binary;       ///< code for the device; equal ones are stored once. Null: none
   Record libraries;                          ///< that the step calls: versions by names
   bool is_timed_anew = false;                ///< times of it are not kept in the timing cache

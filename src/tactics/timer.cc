@@ -163,7 +163,8 @@ Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& re
     input_extents.push_back(id == ir::ValueId::kNone ? Extents{} : cx.graph.type(id).opt_extents());
     rig->inputs_.push_back(nullptr);
     if (id == ir::ValueId::kNone) continue;
-    if (const HostTensor* constant = cx.graph.constant(id)) {
+    const bool is_aliased = std::ranges::count(candidate.draft.aliased_inputs, static_cast<int>(i)) > 0;
+    if (const HostTensor* constant = is_aliased ? nullptr : cx.graph.constant(id)) {  // a plan has a copy to change
       constants[i] = &TRY(ordered.in(candidate.variant.inputs[i], *constant)).get();
       if (cx.device.is_host()) rig->inputs_[i] = constants[i]->bytes().data();
     } else {
@@ -174,7 +175,10 @@ Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& re
     const TensorType type = with_largest_sizes(cx.graph, region, cx.graph.type(region.outputs[i]));
     output_extents.push_back(type.opt_extents());
     const int64_t bytes = bytes_of(type, candidate.variant.outputs[i]);
-    rig->outputs_.push_back(TRY(shared.of(Use::kOutput, i, type.dtype, bytes)).data);
+    const std::vector<int>& aliased = candidate.draft.aliased_inputs;
+    const int same = i < aliased.size() ? aliased[i] : -1;
+    rig->outputs_.push_back(same >= 0 ? const_cast<void*>(rig->inputs_[static_cast<size_t>(same)])
+                                      : TRY(shared.of(Use::kOutput, i, type.dtype, bytes)).data);
   }
   std::vector<int64_t> params;
   for (const sym::Expr& param : candidate.draft.params) params.push_back(param.opt());

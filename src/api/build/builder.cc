@@ -7,6 +7,7 @@
 #include "api/base/create.h"
 #include "api/base/host_memory.h"
 #include "api/base/network_handle.h"
+#include "api/build/alias_plugins.h"
 #include "api/build/build_request.h"
 #include "api/build/builder_config.h"
 #include "api/build/compilers.h"
@@ -69,7 +70,8 @@ Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilder
   request.timing_cache = config.timing_cache();
   request.progress = &Progress::report;
   request.progress_user = &progress;
-  const ir::Graph graph = TRY(graph_to_build(network));
+  ir::Graph graph = TRY(graph_to_build(network));
+  if (config.getPreviewFeature(nv::PreviewFeature::kALIASED_PLUGIN_IO_10_03)) TRY(alias_plugins(graph));
   const std::unique_ptr<Backend> backend = TRY(default_backend());
   warn_of_missing_choices(network, config, backend->device().kind(), log);
   request.memory = TRY(ProgramAllocator::create(allocator, backend->device()));
