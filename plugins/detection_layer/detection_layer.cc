@@ -7,11 +7,10 @@
 //   fewer fields  num_classes (C). keep_topk. score_threshold  scores below it go, and those of 0.01 and less.
 //   iou_threshold
 #include "library/mask_rcnn.h"
+#include "library/proposals.h"
 
 namespace kiln::plugins {
 namespace {
-
-constexpr double kPlaceDeviation = 0.1, kSizeDeviation = 0.2;
 
 class DetectionLayer final : public MaskRcnnDetection {
  public:
@@ -19,11 +18,7 @@ class DetectionLayer final : public MaskRcnnDetection {
 
  private:
   Value refined(const Value& regions, const Value& deltas) const override {
-    const std::vector<Value> corners = split(regions, 2, {2, 2}), moved = split(deltas, 2, {2, 2});
-    const Value size = corners[1] - corners[0];
-    const Value centre = (corners[0] + corners[1]) * 0.5 + moved[0] * kPlaceDeviation * size;
-    const Value half = size * exp(moved[1] * kSizeDeviation) * 0.5;
-    return clamp(concat({centre - half, centre + half}, 2), 0, 1);
+    return clamp(plugins::refined(regions, deltas, {.place_deviation = 0.1, .size_deviation = 0.2}), 0, 1);
   }
 };
 

@@ -16,11 +16,10 @@
 #include <cmath>
 
 #include "library/mask_rcnn.h"
+#include "library/proposals.h"
 
 namespace kiln::plugins {
 namespace {
-
-constexpr double kPlaceWeight = 10, kSizeWeight = 5;
 
 class GenerateDetection final : public MaskRcnnDetection {
  public:
@@ -29,14 +28,9 @@ class GenerateDetection final : public MaskRcnnDetection {
 
  private:
   Value refined(const Value& regions, const Value& deltas) const override {
-    const double largest = std::log(1000.0 / 16);
-    const std::vector<Value> corners = split(regions, 2, {2, 2}), moved = split(deltas, 2, {2, 2});
-    const Value size = corners[1] - corners[0] + 1.0;
-    const Value centre = corners[0] + size * 0.5 + moved[0] / kPlaceWeight * size;
-    const Value half = exp(min(moved[1] / kSizeWeight, largest)) * size * 0.5;
-    const auto bottom = static_cast<float>(height_ - 1), right = static_cast<float>(width_ - 1);
-    const Value last = regions.layers().constant(dims_of({1, 1, 4}), std::vector<float>{bottom, right, bottom, right});
-    return max(min(concat({centre - half, centre + half - 1.0}, 2), last), 0.0);
+    const Refinement how{
+        .place_deviation = 0.1, .size_deviation = 0.2, .larger_by = 1, .most_growth = std::log(1000.0 / 16)};
+    return in_image(plugins::refined(regions, deltas, how), height_, width_);
   }
   int64_t height_, width_;
 };

@@ -26,6 +26,21 @@ Value refined(const Value& boxes, const Value& deltas, const Refinement& how) {
   return concat({centre - half, centre + half - how.larger_by}, -1);
 }
 
+Value in_image(const Value& boxes, int64_t height, int64_t width) {
+  const auto bottom = static_cast<float>(height - 1), right = static_cast<float>(width - 1);
+  const std::vector<float> last = {bottom, right, bottom, right};
+  return max(min(boxes, boxes.layers().constant(dims_of({1, 1, 4}), last)), 0.0);
+}
+
+Ranked best_anchors(const std::vector<float>& anchors, const Value& deltas, const Value& scores, int64_t most) {
+  constexpr int64_t kMostOfTopK = 3840;
+  const auto count = static_cast<int64_t>(anchors.size() / 4);
+  const Value all = scores.layers().constant(dims_of({count, 4}), anchors);
+  if (std::min(most, count) > kMostOfTopK) return {unsqueeze(all, {0}), deltas, scores};
+  const TopK best = top_k(scores, std::min(most, count), 1);
+  return {gather(all, best.indices, 0), gather_nd(deltas, unsqueeze(best.indices, {2}), 1), best.values};
+}
+
 std::vector<Value> moved_anchors(const AnchorGrid& grid, const Value& deltas) {
   Layers& layers = deltas.layers();
   const auto count = static_cast<int64_t>(grid.widths.size());

@@ -62,15 +62,14 @@ class ProposalLayer final : public StandardPlugin {
     }
     return std::vector<Shape>{{inputs[0][0], keep_, 4}};
   }
-  std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const override {
+  std::vector<Value> add_layers(Layers&, std::span<const Value> inputs) const override {
     const Extent batch = inputs[0].extent(0);
     const Value scores = pick(reshape(inputs[0], {batch, count_, 2}), 2, 1);
     const Value deltas = reshape(inputs[1], {batch, count_, 4});
-    const TopK best = top_k(scores, std::min(how_.candidates, count_), 1);
-    const Value anchors = gather(layers.constant(dims_of({count_, 4}), anchors_of(height_, width_)), best.indices, 0);
-    const Value delta = gather_nd(deltas, unsqueeze(best.indices, {2}), 1);
-    const Value boxes = clamp(refined(anchors, delta, {.place_deviation = 0.1, .size_deviation = 0.2}), 0, 1);
-    const Value found = detect(boxes, boxes, unsqueeze(best.values, {2}), how_).boxes;
+    const Ranked best = best_anchors(anchors_of(height_, width_), deltas, scores, how_.candidates);
+    const Value moved = refined(best.anchors, best.deltas, {.place_deviation = 0.1, .size_deviation = 0.2});
+    const Value boxes = clamp(moved, 0, 1);
+    const Value found = detect(boxes, boxes, unsqueeze(best.scores, {2}), how_).boxes;
     return {keep_ > how_.most ? pad(found, {0, 0, 0}, {0, keep_ - how_.most, 0}) : found};
   }
 
