@@ -49,11 +49,12 @@ inline std::span<const std::string_view> enum_names(PluginFieldType) {
 }
 /// By which generation of interfaces a plan's plugin is made again.
 enum class PluginGeneration : int32_t {
-  kV3,  ///< from fields
-  kV2   ///< from bytes: one field of them
+  kV3,    ///< from fields
+  kV2,    ///< from bytes: one field of them
+  kQuick  ///< from fields, by IPluginCreatorV3Quick
 };
 inline std::span<const std::string_view> enum_names(PluginGeneration) {
-  static constexpr std::array<std::string_view, 2> kNames = {"v3", "v2"};
+  static constexpr std::array<std::string_view, 3> kNames = {"v3", "v2", "quick"};
   return kNames;
 }
 

@@ -11,7 +11,8 @@ namespace {
 
 namespace nv = nvinfer1;
 
-constexpr std::string_view kV3Creator = "PLUGIN CREATOR_V3ONE", kV2Creator = "PLUGIN CREATOR_V1";
+constexpr std::string_view kV3Creator = "PLUGIN CREATOR_V3ONE", kV2Creator = "PLUGIN CREATOR_V1",
+                           kQuickCreator = "PLUGIN CREATOR_V3QUICK";
 
 /// Those of the attributes that a creator names: TensorRT hands it no others.
 std::vector<PluginField> fields_of(const nv::PluginFieldCollection* names, std::span<const PluginField> attributes) {
@@ -46,6 +47,19 @@ Result<std::shared_ptr<const PluginObject>> create_v3(nv::IPluginCreatorInterfac
   return adopt_v3(made, kPhase, services);
 }
 
+Result<std::shared_ptr<const PluginObject>> create_quick(nv::IPluginCreatorInterface& creator,
+                                                         const PluginIdentity& plugin, const std::string& layer,
+                                                         std::span<const PluginField> attributes,
+                                                         const Services& services) {
+  constexpr auto kPhase = nv::TensorRTPhase::kBUILD;
+  nv::IPluginV3* const made =
+      make_of<nv::IPluginCreatorV3Quick>(creator, attributes, [&](auto& known, const auto& fields) {
+        return known.createPlugin(layer.c_str(), plugin.plugin_namespace.c_str(), &fields, kPhase, kQuickRequest);
+      });
+  if (!made) return error(Code::kInvalidArgument, plugin, ": createPlugin returned null for the node's attributes");
+  return adopt_v3(made, kPhase, services);
+}
+
 Result<std::shared_ptr<const PluginObject>> create_v2(nv::IPluginCreatorInterface& creator,
                                                       const PluginIdentity& plugin, const std::string& layer,
                                                       std::span<const PluginField> attributes,
@@ -68,8 +82,9 @@ Result<PluginGeneration> generation_of(nv::IPluginCreatorInterface& creator, con
   const std::string_view kind = info.kind ? info.kind : "";
   if (kind == kV3Creator) return PluginGeneration::kV3;
   if (kind == kV2Creator) return PluginGeneration::kV2;
-  return error(Code::kUnsupported, "the creator of ", plugin, " is of interface '", kind, "'; '", kV3Creator, "' or '",
-               kV2Creator, "' is needed");
+  if (kind == kQuickCreator) return PluginGeneration::kQuick;
+  return error(Code::kUnsupported, "the creator of ", plugin, " is of interface '", kind, "'; '", kV3Creator, "', '",
+               kV2Creator, "' or '", kQuickCreator, "' is needed");
 }
 
 Result<ops::Plugin> create_plugin(nv::IPluginCreatorInterface& creator, const PluginIdentity& plugin,
@@ -79,6 +94,7 @@ Result<ops::Plugin> create_plugin(nv::IPluginCreatorInterface& creator, const Pl
   std::shared_ptr<const PluginObject> object;
   switch (TRY(generation_of(creator, plugin))) {
     case PluginGeneration::kV3: object = TRY(create_v3(creator, plugin, name, attributes, services)); break;
+    case PluginGeneration::kQuick: object = TRY(create_quick(creator, plugin, name, attributes, services)); break;
     case PluginGeneration::kV2: object = TRY(create_v2(creator, plugin, name, attributes, services)); break;
   }
   return ops::Plugin{.plugin = object->identity(), .fields = {}, .num_tensors = 0, .object = object};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <NvInferRuntime.h>
+#include <impl/NvInferPythonPlugin.h>
 
 #include <optional>
 
@@ -9,6 +10,9 @@
 #include "plugin/services.h"
 
 namespace kiln::plugin {
+
+/// The form that quick plugins are asked for: kernels of their build alone are not in Kiln yet.
+inline constexpr auto kQuickRequest = nvinfer1::QuickPluginCreationRequest::kSTRICT_JIT;
 
 /// The creator of a plugin; null where the registry has none.
 nvinfer1::IPluginCreatorInterface* find_creator(nvinfer1::IPluginRegistry& registry, const PluginIdentity& plugin);

@@ -32,6 +32,16 @@ Result<std::shared_ptr<const PluginObject>> make_v3(const steps::Plugin& step, c
   return adopt_v3(made, nv::TensorRTPhase::kRUNTIME, services);
 }
 
+Result<std::shared_ptr<const PluginObject>> make_quick(const steps::Plugin& step, const std::string& layer,
+                                                       nv::IPluginCreatorV3Quick& creator, const Services& services) {
+  constexpr auto kPhase = nv::TensorRTPhase::kRUNTIME;
+  const FieldCollection fields(step.fields);
+  nv::IPluginV3* const made = creator.createPlugin(layer.c_str(), step.plugin.plugin_namespace.c_str(),
+                                                   &fields.collection(), kPhase, kQuickRequest);
+  if (!made) return error(Code::kDevice, step.plugin, ": createPlugin returned null for the fields of the plan");
+  return adopt_v3(made, kPhase, services);
+}
+
 Result<std::shared_ptr<const PluginObject>> make_v2(const steps::Plugin& step, const std::string& layer,
                                                     nv::IPluginCreator& creator, const Services& services) {
   if (step.fields.size() != 1)
@@ -61,9 +71,18 @@ Result<std::shared_ptr<const PluginObject>> make(const steps::Plugin& step, cons
     return error(Code::kVersion, id, " is of generation ", step.generation,
                  " in the plan, and its creator makes those of ", generation,
                  "; rebuild the engine with this creator, or register the one that it was built with");
-  auto made = TRY(step.generation == PluginGeneration::kV2
-                      ? make_v2(step, layer, static_cast<nv::IPluginCreator&>(*found), services)
-                      : make_v3(step, layer, static_cast<nv::IPluginCreatorV3One&>(*found), services));
+  std::shared_ptr<const PluginObject> made;
+  switch (generation) {
+    case PluginGeneration::kV3:
+      made = TRY(make_v3(step, layer, static_cast<nv::IPluginCreatorV3One&>(*found), services));
+      break;
+    case PluginGeneration::kV2:
+      made = TRY(make_v2(step, layer, static_cast<nv::IPluginCreator&>(*found), services));
+      break;
+    case PluginGeneration::kQuick:
+      made = TRY(make_quick(step, layer, static_cast<nv::IPluginCreatorV3Quick&>(*found), services));
+      break;
+  }
   return with_code(std::move(made), planned ? makers.libraries : nullptr);
 }
 

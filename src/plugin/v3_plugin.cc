@@ -10,6 +10,7 @@
 #include "plugin/fields.h"
 #include "plugin/library.h"
 #include "plugin/plugin_stream.h"
+#include "plugin/quick_plugin.h"
 #include "plugin/shape_expressions.h"
 
 namespace kiln::plugin {
@@ -115,8 +116,17 @@ class V3Instance final : public PluginInstance {
 
 class V3Plugin final : public PluginObject {
  public:
-  V3Plugin(std::unique_ptr<nv::IPluginV3> plugin, const Parts& parts, PluginIdentity identity, const Services& services)
-      : plugin_(std::move(plugin)), parts_(parts), identity_(std::move(identity)), services_(services) {}
+  /// What the plugin is around: a quick one, if it is an adapter of ours.
+  enum class Around { kNothing, kQuick };
+  static Result<std::shared_ptr<const PluginObject>> adopt(std::unique_ptr<nv::IPluginV3> plugin, Around around,
+                                                           nv::TensorRTPhase phase, const Services& services);
+  V3Plugin(std::unique_ptr<nv::IPluginV3> plugin, Around around, const Parts& parts, PluginIdentity identity,
+           const Services& services)
+      : plugin_(std::move(plugin)),
+        around_(around),
+        parts_(parts),
+        identity_(std::move(identity)),
+        services_(services) {}
 
   const PluginIdentity& identity() const override { return identity_; }
   int num_outputs() const override { return parts_.build ? parts_.build->getNbOutputs() : -1; }
@@ -138,7 +148,8 @@ class V3Plugin final : public PluginObject {
     const std::lock_guard lock(attaching_);
     return V3Instance::attach(*plugin_, *parts_.runtime, identity_, tactic, services_);
   }
-  nv::IPluginV3* plugin() const { return plugin_.get(); }
+  /// As the program has it.
+  nv::IPluginV3& plugin() const { return around_ == Around::kQuick ? quick_within(*plugin_) : *plugin_; }
 
  private:
   Result<std::vector<DType>> output_types(const InferContext& cx, int num_tensors) const;
@@ -146,6 +157,7 @@ class V3Plugin final : public PluginObject {
   Result<Configured> configure_copy(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) const;
 
   const std::unique_ptr<nv::IPluginV3> plugin_;
+  const Around around_;
   const Parts parts_;
   const PluginIdentity identity_;
   const Services services_;
@@ -251,7 +263,7 @@ Result<PluginObject::Configured> V3Plugin::configure_copy(std::span<const Plugin
   nv::IPluginV3* const clone = plugin_->clone();
   if (!clone) return error(Code::kDevice, identity_, ": clone returned null");
   if (clone == plugin_.get()) return error(Code::kDevice, identity_, ": clone returned the plugin itself, not a copy");
-  const auto made = TRY(adopt_v3(clone, nv::TensorRTPhase::kBUILD, services_));
+  const auto made = TRY(adopt(std::unique_ptr<nv::IPluginV3>(clone), around_, nv::TensorRTPhase::kBUILD, services_));
   const auto& copy = static_cast<const V3Plugin&>(*made);
   copy.size_outputs_ = size_outputs_;
   Build& build = *copy.parts_.build;
@@ -259,6 +271,7 @@ Result<PluginObject::Configured> V3Plugin::configure_copy(std::span<const Plugin
   TRY(returned(identity_, "configurePlugin",
                build.configurePlugin(in.data(), count_of(in), out.data(), count_of(out))));
   Configured result{.object = made, .tactics = {}};
+  if (around_ == Around::kQuick) result.generation = PluginGeneration::kQuick;
   result.tactics = TRY(tactics(build));
   const size_t workspace = build.getWorkspaceSize(in.data(), count_of(in), out.data(), count_of(out));
   TRY(require(workspace <= size_t{INT64_MAX}, identity_, ": getWorkspaceSize returned ", workspace));
@@ -267,11 +280,9 @@ Result<PluginObject::Configured> V3Plugin::configure_copy(std::span<const Plugin
   return result;
 }
 
-}  // namespace
-
-Result<std::shared_ptr<const PluginObject>> adopt_v3(nv::IPluginV3* plugin, nv::TensorRTPhase phase,
-                                                     const Services& services) {
-  std::unique_ptr<nv::IPluginV3> owned(plugin);
+Result<std::shared_ptr<const PluginObject>> V3Plugin::adopt(std::unique_ptr<nv::IPluginV3> owned, Around around,
+                                                            nv::TensorRTPhase phase, const Services& services) {
+  nv::IPluginV3* const plugin = owned.get();
   const Parts parts = TRY(in_context(Parts::of(*plugin, phase), [] { return "the plugin"; }));
   const auto text = [](const char* words) { return std::string(words ? words : ""); };
   PluginIdentity identity{text(parts.core->getPluginName()), text(parts.core->getPluginVersion()),
@@ -281,14 +292,24 @@ Result<std::shared_ptr<const PluginObject>> adopt_v3(nv::IPluginV3* plugin, nv::
     const int32_t count = parts.build->getNbOutputs();
     TRY(require(count >= 1, identity, ": getNbOutputs returned ", count, "; 1 is the least"));
   }
+  return std::make_shared<const V3Plugin>(std::move(owned), around, parts, std::move(identity), services);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const PluginObject>> adopt_v3(nv::IPluginV3* plugin, nv::TensorRTPhase phase,
+                                                     const Services& services) {
+  std::unique_ptr<nv::IPluginV3> owned(plugin);
   auto code = keep_code_of(plugin);
-  return with_code(std::make_shared<const V3Plugin>(std::move(owned), parts, std::move(identity), services),
-                   std::move(code));
+  const bool quick = is_quick(*plugin);
+  if (quick) owned = TRY(in_context(as_v3(std::move(owned), phase), [] { return "the quick plugin"; }));
+  const auto around = quick ? V3Plugin::Around::kQuick : V3Plugin::Around::kNothing;
+  return with_code(TRY(V3Plugin::adopt(std::move(owned), around, phase, services)), std::move(code));
 }
 
 nv::IPluginV3* v3_plugin_of(const PluginObject& object) {
   const auto* known = dynamic_cast<const V3Plugin*>(&object);  // of our own classes, which are made in this file
-  return known ? known->plugin() : nullptr;
+  return known ? &known->plugin() : nullptr;
 }
 
 }  // namespace kiln::plugin

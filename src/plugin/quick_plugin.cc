@@ -1,0 +1,172 @@
+#include "plugin/quick_plugin.h"
+
+#include <impl/NvInferPythonPlugin.h>
+
+#include <cstring>
+#include <vector>
+
+#include "api/base/convert.h"
+#include "plugin/api_tensors.h"
+
+namespace kiln::plugin {
+namespace {
+
+namespace nv = nvinfer1;
+using Type = nv::PluginCapabilityType;
+
+constexpr const char* kCore = "PLUGIN_V3QUICK_CORE";
+constexpr const char* kBuild = "PLUGIN_V3QUICK_BUILD";
+constexpr const char* kAotBuild = "PLUGIN_V3QUICKAOT_BUILD";
+constexpr const char* kRuntime = "PLUGIN_V3QUICK_RUNTIME";
+
+/// The kind of a part, which the API forbids to override; empty: there is no such part.
+std::string_view kind_of(const nv::IPluginCapability* part) {
+  const char* kind = part ? part->getInterfaceInfo().kind : nullptr;
+  return kind ? kind : "";
+}
+
+template <class Part>
+Part* part_of(nv::IPluginV3& plugin, Type type, std::string_view kind) {
+  nv::IPluginCapability* const part = plugin.getCapabilityInterface(type);
+  return kind_of(part) == kind ? static_cast<Part*>(part) : nullptr;
+}
+
+/// Strides in elements; of a blocked format, whose elements have none, those of its row-major order.
+std::vector<nv::Dims> strides_of(const nv::PluginTensorDesc* tensors, int32_t count) {
+  std::vector<nv::Dims> result;
+  for (int32_t i = 0; i < count; ++i) {
+    const nv::Dims& dims = tensors[i].dims;
+    const auto format = api::from_api(tensors[i].format, dims.nbDims);
+    const bool has_strides = format && !format->is_blocked();
+    const std::span extents(dims.d, static_cast<size_t>(std::max(dims.nbDims, 0)));
+    result.push_back(api::to_api((has_strides ? *format : Format::linear()).strides(extents)));
+  }
+  return result;
+}
+
+class QuickAdapter final : public nv::IPluginV3,
+                           public nv::IPluginV3OneCore,
+                           public nv::IPluginV3OneBuildV2,
+                           public nv::IPluginV3OneRuntime {
+ public:
+  explicit QuickAdapter(std::unique_ptr<nv::IPluginV3> quick)
+      : quick_(std::move(quick)),
+        core_(*part_of<nv::IPluginV3QuickCore>(*quick_, Type::kCORE, kCore)),
+        build_(part_of<nv::IPluginV3QuickBuild>(*quick_, Type::kBUILD, kBuild)),
+        runtime_(part_of<nv::IPluginV3QuickRuntime>(*quick_, Type::kRUNTIME, kRuntime)) {}
+
+  nv::IPluginV3& inside() { return *quick_; }
+  bool has_build() const { return build_; }
+  bool has_runtime() const { return runtime_; }
+
+  nv::IPluginCapability* getCapabilityInterface(Type type) noexcept override {
+    switch (type) {
+      case Type::kCORE: return static_cast<nv::IPluginV3OneCore*>(this);
+      case Type::kBUILD: return build_ ? static_cast<nv::IPluginV3OneBuildV2*>(this) : nullptr;
+      case Type::kRUNTIME: return runtime_ ? static_cast<nv::IPluginV3OneRuntime*>(this) : nullptr;
+    }
+    return nullptr;
+  }
+  nv::IPluginV3* clone() noexcept override {
+    std::unique_ptr<nv::IPluginV3> copy(quick_->clone());
+    if (!copy || copy.get() == quick_.get()) return copy.release() ? this : nullptr;
+    if (!part_of<nv::IPluginV3QuickCore>(*copy, Type::kCORE, kCore)) return nullptr;
+    auto adapter = std::make_unique<QuickAdapter>(std::move(copy));
+    adapter->ranks_ = ranks_;
+    return adapter->has_build() == has_build() && adapter->has_runtime() == has_runtime() ? adapter.release() : nullptr;
+  }
+
+  const char* getPluginName() const noexcept override { return core_.getPluginName(); }
+  const char* getPluginVersion() const noexcept override { return core_.getPluginVersion(); }
+  const char* getPluginNamespace() const noexcept override { return core_.getPluginNamespace(); }
+
+  int32_t getNbOutputs() const noexcept override { return build_->getNbOutputs(); }
+  int32_t getOutputShapes(const nv::DimsExprs* in, int32_t num_in, const nv::DimsExprs* shapes, int32_t num_shapes,
+                          nv::DimsExprs* out, int32_t num_out, nv::IExprBuilder& builder) noexcept override {
+    ranks_.clear();  // for getOutputDataTypes, which is called next
+    for (int32_t i = 0; i < num_in; ++i) ranks_.push_back(in[i].nbDims);
+    return build_->getOutputShapes(in, num_in, shapes, num_shapes, out, num_out, builder);
+  }
+  int32_t getOutputDataTypes(nv::DataType* out, int32_t num_out, const nv::DataType* in,
+                             int32_t num_in) const noexcept override {
+    return build_->getOutputDataTypes(out, num_out, in, ranks_.data(), num_in);
+  }
+  int32_t configurePlugin(const nv::DynamicPluginTensorDesc* in, int32_t num_in, const nv::DynamicPluginTensorDesc* out,
+                          int32_t num_out) noexcept override {
+    return build_->configurePlugin(in, num_in, out, num_out);
+  }
+  bool supportsFormatCombination(int32_t position, const nv::DynamicPluginTensorDesc* tensors, int32_t num_in,
+                                 int32_t num_out) noexcept override;
+  int32_t getAliasedInput(int32_t output) noexcept override { return build_->getAliasedInput(output); }
+  int32_t getValidTactics(int32_t* tactics, int32_t count) noexcept override {
+    return build_->getValidTactics(tactics, count);
+  }
+  int32_t getNbTactics() noexcept override { return build_->getNbTactics(); }
+  const char* getTimingCacheID() noexcept override { return build_->getTimingCacheID(); }
+  const char* getMetadataString() noexcept override { return build_->getMetadataString(); }
+
+  int32_t setTactic(int32_t tactic) noexcept override { return runtime_->setTactic(tactic); }
+  int32_t onShapeChange(const nv::PluginTensorDesc* in, int32_t num_in, const nv::PluginTensorDesc* out,
+                        int32_t num_out) noexcept override {
+    num_inputs_ = num_in, num_outputs_ = num_out;
+    input_strides_ = strides_of(in, num_in), output_strides_ = strides_of(out, num_out);
+    return 0;
+  }
+  int32_t enqueue(const nv::PluginTensorDesc* in, const nv::PluginTensorDesc* out, const void* const* inputs,
+                  void* const* outputs, void*, cudaStream_t stream) noexcept override {
+    return runtime_->enqueue(in, out, inputs, outputs, input_strides_.data(), output_strides_.data(), num_inputs_,
+                             num_outputs_, stream);
+  }
+  nv::IPluginV3* attachToContext(nv::IPluginResourceContext*) noexcept override { return clone(); }
+  const nv::PluginFieldCollection* getFieldsToSerialize() noexcept override { return runtime_->getFieldsToSerialize(); }
+
+ private:
+  const std::unique_ptr<nv::IPluginV3> quick_;
+  nv::IPluginV3QuickCore& core_;
+  nv::IPluginV3QuickBuild* const build_;
+  nv::IPluginV3QuickRuntime* const runtime_;
+  std::vector<int32_t> ranks_;                                   ///< of the inputs
+  std::vector<std::vector<nv::PluginTensorDesc>> combinations_;  ///< that it named for the tensors of position 0
+  std::vector<nv::Dims> input_strides_, output_strides_;
+  int32_t num_inputs_ = 0, num_outputs_ = 0;
+};
+
+/// A quick plugin names its combinations at once: those that begin as the tensors do are supported.
+bool QuickAdapter::supportsFormatCombination(int32_t position, const nv::DynamicPluginTensorDesc* tensors,
+                                             int32_t num_in, int32_t num_out) noexcept {
+  const auto num_tensors = static_cast<size_t>(num_in + num_out);
+  if (position == 0) {  // each search begins with it
+    combinations_.clear();
+    const int32_t count = build_->getNbSupportedFormatCombinations(tensors, num_in, num_out);
+    std::vector<nv::PluginTensorDesc> all(static_cast<size_t>(std::max(count, 0)) * num_tensors);
+    if (count < 1 || build_->getSupportedFormatCombinations(tensors, num_in, num_out, all.data(), count) != 0)
+      return false;
+    for (auto at = all.begin(); at != all.end(); at += static_cast<int64_t>(num_tensors))
+      combinations_.emplace_back(at, at + static_cast<int64_t>(num_tensors));
+  }
+  return std::ranges::any_of(combinations_, [&](const std::vector<nv::PluginTensorDesc>& one) {
+    for (size_t i = 0; i <= static_cast<size_t>(position); ++i)
+      if (one[i].type != tensors[i].desc.type || one[i].format != tensors[i].desc.format) return false;
+    return true;
+  });
+}
+
+}  // namespace
+
+bool is_quick(nv::IPluginV3& plugin) { return kind_of(plugin.getCapabilityInterface(Type::kCORE)) == kCore; }
+
+Result<std::unique_ptr<nv::IPluginV3>> as_v3(std::unique_ptr<nv::IPluginV3> quick, nv::TensorRTPhase phase) {
+  if (phase == nv::TensorRTPhase::kBUILD && kind_of(quick->getCapabilityInterface(Type::kBUILD)) == kAotBuild)
+    return error(Code::kUnsupported,
+                 "its build part is ahead of time (IPluginV3QuickAOTBuild), which is not in Kiln yet; create it for "
+                 "QuickPluginCreationRequest::kSTRICT_JIT");
+  auto adapter = std::make_unique<QuickAdapter>(std::move(quick));
+  TRY(require(adapter->has_runtime(), "getCapabilityInterface(kRUNTIME) gave no ", kRuntime));
+  if (phase == nv::TensorRTPhase::kBUILD)
+    TRY(require(adapter->has_build(), "getCapabilityInterface(kBUILD) gave no ", kBuild));
+  return adapter;
+}
+
+nv::IPluginV3& quick_within(nv::IPluginV3& adapter) { return static_cast<QuickAdapter&>(adapter).inside(); }
+
+}  // namespace kiln::plugin
