@@ -29,7 +29,7 @@ class PluginV2Layer final
 /// The layer of a node that the parser made.
 std::unique_ptr<Layer> make_plugin_layer(Network& network, ir::NodeId node) {
   const auto& op = *network.graph().node(node).op.as<ops::Plugin>();
-  if (plugin::v2_plugin_of(*op.object)) return make<PluginV2Layer>(network, node);
+  if (op.object && plugin::v2_plugin_of(*op.object)) return make<PluginV2Layer>(network, node);
   return make<PluginV3Layer>(network, node);
 }
 
