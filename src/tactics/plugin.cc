@@ -73,9 +73,14 @@ Match PluginTactic::match(const TacticContext& cx, ir::NodeId root) const {
   if (combinations.found.empty() && combinations.has_given_up)
     return reject(plugin.plugin, " took no combination of formats for its types (", types, ") in ", kMostPluginCalls,
                   " calls of supportsFormatCombination, after which the search ends");
-  if (combinations.found.empty())
+  if (combinations.found.empty()) {
+    std::string aliases;
+    for (size_t i = 0; i < plugin.aliased_inputs.size(); ++i)
+      if (const int input = plugin.aliased_inputs[i]; input >= 0)
+        aliases += str("; output ", i, " has the format of input ", input, ", to which it is aliased");
     return reject(plugin.plugin, " supports no combination of formats for its types (", types,
-                  "): supportsFormatCombination took none");
+                  "): supportsFormatCombination took none", aliases);
+  }
   if (combinations.has_given_up)
     region.data.set("note",
                     str(plugin.plugin, ": the search for combinations of formats ended after ", kMostPluginCalls,

@@ -18,6 +18,7 @@ class AddOne final : public nv::IPluginV3,
     int64_t more = 0;             ///< by which the outputs are longer
     int asked = 0;                ///< calls of getAliasedInput
     bool expects_aliases = true;  ///< fails where an output has other memory
+    nv::PluginFormat in_format = nv::PluginFormat::kLINEAR, out_format = nv::PluginFormat::kLINEAR;
   };
   explicit AddOne(Behaviour& behaviour) : behaviour_(behaviour) {}
 
@@ -49,9 +50,10 @@ class AddOne final : public nv::IPluginV3,
     }
     return 0;
   }
-  bool supportsFormatCombination(int32_t at, nv::DynamicPluginTensorDesc const* tensors, int32_t,
+  bool supportsFormatCombination(int32_t at, nv::DynamicPluginTensorDesc const* tensors, int32_t num_in,
                                  int32_t) noexcept override {
-    return tensors[at].desc.type == nv::DataType::kFLOAT && tensors[at].desc.format == nv::PluginFormat::kLINEAR;
+    return tensors[at].desc.type == nv::DataType::kFLOAT &&
+           tensors[at].desc.format == (at < num_in ? behaviour_.in_format : behaviour_.out_format);
   }
   int32_t configurePlugin(nv::DynamicPluginTensorDesc const*, int32_t, nv::DynamicPluginTensorDesc const*,
                           int32_t) noexcept override {
@@ -113,6 +115,9 @@ struct Aliases : Promises {
   nv::ITensor* add_one(nv::ITensor* tensor) { return add({tensor})->getOutput(0); }
   nv::ITensor* twice(nv::ITensor* tensor) {
     return p.network->addElementWise(*tensor, *tensor, nv::ElementWiseOperation::kSUM)->getOutput(0);
+  }
+  nv::ITensor* sum(nv::ITensor* one, nv::ITensor* other) {
+    return p.network->addElementWise(*one, *other, nv::ElementWiseOperation::kSUM)->getOutput(0);
   }
   /// Runs the network of x = {1, 2, 3}, and of outputs with these names.
   void expect(std::map<std::string, Floats> outputs) {
@@ -178,6 +183,21 @@ TEST_F(Aliases, LeaveOtherReadersTheirValues) {
   expect({{"y", {3, 5, 7}}, {"before", {4, 8, 12}}, {"a", {2, 4, 6}}});
 }
 
+TEST_F(Aliases, LeaveReadersBehindThemTheirValues) {
+  nv::ITensor* a = twice(x());
+  p.mark(sum(add_one(a), a));
+  expect({{"y", {5, 9, 13}}});
+  EXPECT_EQ(num_copies(), 1);
+}
+
+TEST_F(Aliases, InAChainLeaveReadersBehindThemTheirValues) {
+  nv::ITensor* one = add_one(twice(x()));
+  nv::ITensor* two = add_one(one);
+  p.mark(sum(add_one(two), sum(two, one)));
+  expect({{"y", {12, 18, 24}}});
+  EXPECT_EQ(num_copies(), 2);
+}
+
 TEST_F(Aliases, OfOneTensorByTwoPluginsAreCopiesOfIt) {
   nv::ITensor* a = twice(x());
   nv::ITensor *one = add_one(a), *other = add_one(a);
@@ -189,8 +209,7 @@ TEST_F(Aliases, OfOneTensorByTwoPluginsAreCopiesOfIt) {
 TEST_F(Aliases, OfAConstantLeaveItAsItIs) {
   const Floats values{4, 5, 6};
   nv::ITensor* constant = p.network->addConstant(dims({3}), {nv::DataType::kFLOAT, values.data(), 3})->getOutput(0);
-  nv::ITensor* sum = p.network->addElementWise(*add_one(constant), *x(), nv::ElementWiseOperation::kSUM)->getOutput(0);
-  p.mark(sum, "y");
+  p.mark(sum(add_one(constant), x()), "y");
   expect({{"y", {6, 8, 10}}});
 }
 
@@ -249,6 +268,92 @@ TEST_F(Aliases, OfShapesThatRunsTell) {
     loaded->set("x", input), loaded->set("y", y);
     ASSERT_TRUE(loaded->run()) << p.logger.take_errors();
     EXPECT_EQ(y, Floats(input.size(), 5));
+  }
+}
+
+TEST_F(Aliases, OfATensorThatIsAnOutputToo) {
+  nv::ITensor* one = add_one(twice(x()));
+  p.mark(one, "one");
+  p.mark(add_one(one), "two");
+  expect({{"one", {3, 5, 7}}, {"two", {4, 6, 8}}});
+  EXPECT_EQ(num_copies(), 1);
+}
+
+TEST_F(Aliases, SeeThroughReshapes) {
+  nv::ITensor* a = twice(x());
+  nv::IShuffleLayer* column = p.network->addShuffle(*a);
+  column->setReshapeDimensions(dims({3, 1}));
+  nv::IShuffleLayer* row = p.network->addShuffle(*add_one(column->getOutput(0)));
+  row->setReshapeDimensions(dims({3}));
+  p.mark(sum(row->getOutput(0), a), "y");
+  expect({{"y", {5, 9, 13}}});
+  EXPECT_EQ(num_copies(), 1);
+}
+
+TEST_F(Aliases, OfOtherFormatsThanTheNetworks) {
+  behaviour.in_format = behaviour.out_format = nv::PluginFormat::kHWC;
+  nv::ITensor* a = twice(p.input("x", {1, 2, 2, 1}));
+  p.mark(add_one(a), "y");
+  p.mark(a, "a");
+  loaded = p.load();
+  ASSERT_TRUE(loaded);
+  Floats input{1, 2, 3, 4}, y(4), same(4);
+  loaded->set("x", input), loaded->set("y", y), loaded->set("a", same);
+  for (int run = 0; run < 2; ++run) {
+    ASSERT_TRUE(loaded->run()) << p.logger.take_errors();
+    EXPECT_EQ(y, (Floats{3, 5, 7, 9}));
+    EXPECT_EQ(same, (Floats{2, 4, 6, 8}));
+  }
+}
+
+TEST_F(Aliases, OfTwoFormatsAreAnError) {
+  behaviour.out_format = nv::PluginFormat::kHWC;
+  p.mark(add_one(p.input("x", {1, 2, 2, 1})));
+  EXPECT_EQ(p.build(), nullptr);
+  EXPECT_TRUE(has(p.logger.take_errors(), "output 0 has the format of input 0, to which it is aliased"));
+}
+
+TEST_F(Aliases, OfSizesThatDataDecides) {
+  nv::ITensor* in = x();
+  const float two = 2;
+  nv::ITensor* bound = p.network->addConstant(dims({1}), {nv::DataType::kFLOAT, &two, 1})->getOutput(0);
+  nv::ITensor* large = p.network->addElementWise(*in, *bound, nv::ElementWiseOperation::kLESS)->getOutput(0);
+  large = p.network->addUnary(*large, nv::UnaryOperation::kNOT)->getOutput(0);
+  nv::ITensor* where = p.network->addNonZero(*large)->getOutput(0);  // [1, count]
+  nv::ITensor* kept = p.network->addGather(*in, *where, 0)->getOutput(0);
+  p.mark(add_one(twice(kept)), "y");
+  p.mark(kept, "kept");
+  loaded = p.load();
+  ASSERT_TRUE(loaded);
+  Floats input{1, 2, 3}, y(3), kept_values(3);
+  loaded->set("x", input), loaded->set("y", y), loaded->set("kept", kept_values);
+  ASSERT_TRUE(loaded->run()) << p.logger.take_errors();
+  EXPECT_EQ(y, (Floats{5, 7, 0}));
+  EXPECT_EQ(kept_values, (Floats{2, 3, 0}));
+  input = {4, 1, 1};
+  ASSERT_TRUE(loaded->run()) << p.logger.take_errors();
+  EXPECT_EQ(y[0], 9);
+  EXPECT_EQ(kept_values[0], 4);
+}
+
+TEST_F(Aliases, OfABranchLeaveTheTensorOutside) {
+  nv::ITensor* a = twice(x());
+  nv::ITensor* condition = p.network->addInput("condition", nv::DataType::kBOOL, nv::Dims{0, {}});
+  nv::IIfConditional* branches = p.network->addIfConditional();
+  branches->setCondition(*condition);
+  nv::ITensor* inside = branches->addInput(*a)->getOutput(0);
+  nv::ITensor* y = branches->addOutput(*add_one(inside), *twice(inside))->getOutput(0);
+  p.mark(sum(y, a), "y");
+  loaded = p.load();
+  ASSERT_TRUE(loaded);
+  Floats input{1, 2, 3}, values(3);
+  bool taken = true;
+  loaded->set("x", input), loaded->set("y", values);
+  ASSERT_TRUE(loaded->context->setTensorAddress("condition", &taken));
+  for (int run = 0; run < 4; ++run) {
+    taken = run % 2 == 0;
+    ASSERT_TRUE(loaded->run()) << p.logger.take_errors();
+    EXPECT_EQ(values, taken ? (Floats{5, 9, 13}) : (Floats{6, 12, 18})) << run;
   }
 }
 
