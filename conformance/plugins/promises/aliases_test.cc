@@ -1,5 +1,7 @@
 // Outputs that have the memory of inputs: what a plugin changes there is seen by who reads the output, and by nobody
 // else.
+#include <random>
+
 #include "program.h"
 
 namespace kiln::promises {
@@ -101,8 +103,8 @@ class AddOneCreator final : public nv::IPluginCreatorV3One {
 };
 
 /// Networks of [3] and of such plugins.
-struct Aliases : Promises {
-  Aliases() { p.config->setPreviewFeature(nv::PreviewFeature::kALIASED_PLUGIN_IO_10_03, true); }
+struct Aliasing {
+  Aliasing() { p.config->setPreviewFeature(nv::PreviewFeature::kALIASED_PLUGIN_IO_10_03, true); }
 
   nv::ITensor* x() { return p.input("x", {3}); }
   nv::IPluginV3Layer* add(std::vector<nv::ITensor*> inputs) {
@@ -150,6 +152,8 @@ struct Aliases : Promises {
   Program p;
   std::unique_ptr<Loaded> loaded;
 };
+
+struct Aliases : Promises, Aliasing {};
 
 TEST_F(Aliases, OfAnInputAndAnOutputOfTheNetwork) {
   p.mark(add_one(x()));
@@ -356,6 +360,46 @@ TEST_F(Aliases, OfABranchLeaveTheTensorOutside) {
     EXPECT_EQ(values, taken ? (Floats{5, 9, 13}) : (Floats{6, 12, 18})) << run;
   }
 }
+
+/// Networks of such plugins, sums and reshapes, whose tensors have any number of readers, in any order.
+class AliasesAtRandom : public PromiseTable<uint32_t> {};
+
+TEST_P(AliasesAtRandom, KeepEveryReadersValues) {
+  Aliasing a;
+  std::mt19937 random(GetParam());
+  const auto below = [&](size_t end) { return static_cast<size_t>(random() % end); };
+  std::vector<nv::ITensor*> tensors{a.x()};
+  std::vector<Floats> values{{1, 2, 3}};
+  for (int i = 0; i < 14; ++i) {
+    const size_t first = below(tensors.size()), second = below(tensors.size());
+    Floats result = values[first];
+    if (const size_t kind = below(4); kind == 0) {
+      for (size_t k = 0; k < result.size(); ++k) result[k] += values[second][k];
+      tensors.push_back(a.sum(tensors[first], tensors[second]));
+    } else if (kind == 1) {
+      nv::IShuffleLayer* column = a.p.network->addShuffle(*tensors[first]);
+      column->setReshapeDimensions(dims({3, 1}));
+      nv::IShuffleLayer* row = a.p.network->addShuffle(*a.add_one(column->getOutput(0)));
+      row->setReshapeDimensions(dims({3}));
+      tensors.push_back(row->getOutput(0));
+      for (float& value : result) value += 1;
+    } else {
+      tensors.push_back(a.add_one(tensors[first]));
+      for (float& value : result) value += 1;
+    }
+    values.push_back(result);
+  }
+  std::map<std::string, Floats> outputs;
+  for (size_t i = 1; i < tensors.size(); ++i)
+    if (i + 1 == tensors.size() || below(4) == 0) {
+      const std::string name = "y" + std::to_string(i);
+      a.p.mark(tensors[i], name.c_str());
+      outputs[name] = values[i];
+    }
+  a.expect(outputs);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, AliasesAtRandom, testing::Range(0U, 60U));
 
 TEST_F(Aliases, AreNotAskedForWithoutThePreviewFeature) {
   p.config->setPreviewFeature(nv::PreviewFeature::kALIASED_PLUGIN_IO_10_03, false);
