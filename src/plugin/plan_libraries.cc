@@ -27,7 +27,9 @@ namespace {
 class TemporaryFile {
  public:
   static Result<TemporaryFile> in_memory() {
-    const int file = ::memfd_create("kiln_plugin_library", MFD_CLOEXEC);
+    constexpr unsigned kExecutable = 0x10;  // MFD_EXEC of newer kernels, some of which make others without
+    int file = ::memfd_create("kiln_plugin_library", MFD_CLOEXEC | kExecutable);
+    if (file < 0 && errno == EINVAL) file = ::memfd_create("kiln_plugin_library", MFD_CLOEXEC);
     if (file < 0) return error(Code::kIo, "memfd_create: ", std::strerror(errno));
     return TemporaryFile(file, str("/proc/self/fd/", file), false);
   }
@@ -84,20 +86,6 @@ std::string system_directory() {
   return named && *named ? named : "/tmp";
 }
 
-Result<TemporaryFile> file_of(std::span<const std::byte> bytes, const TemporaryFiles& files) {
-  const auto on_disk = [&] {
-    return written(TemporaryFile::on_disk(files.directory.empty() ? system_directory() : files.directory), bytes);
-  };
-  if (files.in_memory) {
-    auto file = written(TemporaryFile::in_memory(), bytes);
-    return file || !files.on_disk ? std::move(file) : on_disk();
-  }
-  if (files.on_disk) return on_disk();
-  return error(Code::kState,
-               "it needs a file to be loaded from, and setTempfileControlFlags allows neither files in memory nor "
-               "temporary ones");
-}
-
 Result<std::vector<std::pair<PluginIdentity, PlanLibraries::Creator*>>> creators_of(const Library& library) {
   std::vector<std::pair<PluginIdentity, PlanLibraries::Creator*>> creators;
   for (PlanLibraries::Creator* creator : TRY(library.creators())) {
@@ -148,22 +136,41 @@ Kept& kept_libraries() {
   return kept;
 }
 
+Result<std::shared_ptr<const Loaded>> load_from(Result<TemporaryFile> empty, std::span<const std::byte> bytes) {
+  TemporaryFile file = TRY(written(std::move(empty), bytes));
+  Library library = TRY(Library::open(file.path().c_str()));
+  file.remove();
+  auto creators = TRY(creators_of(library));
+  return std::make_shared<const Loaded>(std::move(file), std::move(library), std::move(creators));
+}
+
+/// In memory, or, where that does not go (systems may forbid code in such files), on disk.
+Result<std::shared_ptr<const Loaded>> load_anywhere(std::span<const std::byte> bytes, const TemporaryFiles& files) {
+  const std::string directory = files.directory.empty() ? system_directory() : files.directory;
+  if (!files.in_memory && !files.on_disk)
+    return error(Code::kState,
+                 "it needs a file to be loaded from, and setTempfileControlFlags allows neither files in memory nor "
+                 "temporary ones");
+  if (!files.in_memory) return load_from(TemporaryFile::on_disk(directory), bytes);
+  auto in_memory = load_from(TemporaryFile::in_memory(), bytes);
+  // One that was loaded and then failed would do so again.
+  if (in_memory || !files.on_disk || in_memory.error().code == Code::kState) return in_memory;
+  auto on_disk = load_from(TemporaryFile::on_disk(directory), bytes);
+  return on_disk ? std::move(on_disk) : std::move(in_memory);
+}
+
 /// Runs code of the library, so under no lock.
 Result<std::shared_ptr<const Loaded>> load_one(const plan::Weight& stored, const TemporaryFiles& files) {
   const std::span<const std::byte> bytes = stored.value.bytes();
   const Hash128 hash = hash128(bytes);
   if (auto kept = kept_libraries().find(hash)) return kept;
-  TemporaryFile file = TRY(file_of(bytes, files));
-  Library library = TRY(Library::open(file.path().c_str()));
-  file.remove();
-  auto creators = TRY(creators_of(library));
-  return kept_libraries().keep(
-      hash, std::make_shared<const Loaded>(std::move(file), std::move(library), std::move(creators)));
+  return kept_libraries().keep(hash, TRY(load_anywhere(bytes, files)));
 }
 
 Result<plan::Weight> read_library(const std::string& path) {
-  TRY(TRY(Library::open(path.c_str())).creators());
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const Library library = TRY(Library::open(path.c_str()));
+  TRY(library.creators());
+  std::ifstream file(library.path(), std::ios::binary | std::ios::ate);  // which the loader may have looked for
   const std::streamoff size = file.tellg();
   if (!file || size < 0) return error(Code::kIo, std::strerror(errno));
   HostTensor::Fresh fresh = TRY(HostTensor::make(DType::kU8, {size}));
