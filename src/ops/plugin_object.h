@@ -117,6 +117,8 @@ class PluginObject {
 
   /// Whether tensor `position`, inputs first, may have its type and format beside those of the tensors before it.
   virtual bool supports(std::span<const PluginTensor> tensors, int num_inputs, int position) const = 0;
+  /// Fails where `supports` said no because a call of the plugin's failed, in the latest search; says which.
+  virtual Status search_failure() const { return {}; }
   /// The most combinations of formats that are worth timing.
   virtual int most_combinations() const = 0;
   /// A copy that is configured for these types, formats and shapes, and what it then wants.

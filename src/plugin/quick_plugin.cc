@@ -56,6 +56,7 @@ class QuickAdapter final : public nv::IPluginV3,
         runtime_(part_of<nv::IPluginV3QuickRuntime>(*quick_, Type::kRUNTIME, kRuntime)) {}
 
   nv::IPluginV3& inside() { return *quick_; }
+  const Status& listing() const { return listing_; }
   bool has_build() const { return build_; }
   bool has_runtime() const { return runtime_; }
 
@@ -97,6 +98,8 @@ class QuickAdapter final : public nv::IPluginV3,
   }
   bool supportsFormatCombination(int32_t position, const nv::DynamicPluginTensorDesc* tensors, int32_t num_in,
                                  int32_t num_out) noexcept override;
+  /// Asks for `combinations_`.
+  Status list_combinations(const nv::DynamicPluginTensorDesc* tensors, int32_t num_in, int32_t num_out);
   int32_t getAliasedInput(int32_t output) noexcept override { return build_->getAliasedInput(output); }
   int32_t getValidTactics(int32_t* tactics, int32_t count) noexcept override {
     return build_->getValidTactics(tactics, count);
@@ -127,23 +130,30 @@ class QuickAdapter final : public nv::IPluginV3,
   nv::IPluginV3QuickRuntime* const runtime_;
   std::vector<int32_t> ranks_;                                   ///< of the inputs
   std::vector<std::vector<nv::PluginTensorDesc>> combinations_;  ///< that it named for the tensors of position 0
+  Status listing_;                                               ///< what came of asking for them
   std::vector<nv::Dims> input_strides_, output_strides_;
   int32_t num_inputs_ = 0, num_outputs_ = 0;
 };
 
+Status QuickAdapter::list_combinations(const nv::DynamicPluginTensorDesc* tensors, int32_t num_in, int32_t num_out) {
+  constexpr int32_t kMost = 10'000;  // a wrong count would else be an allocation of any size
+  combinations_.clear();
+  const int32_t count = build_->getNbSupportedFormatCombinations(tensors, num_in, num_out);
+  TRY(require(count >= 1 && count <= kMost, "getNbSupportedFormatCombinations returned ", count, "; 1 is the least, ",
+              kMost, " the most"));
+  const auto num_tensors = static_cast<size_t>(num_in + num_out);
+  std::vector<nv::PluginTensorDesc> all(static_cast<size_t>(count) * num_tensors);
+  if (const int32_t code = build_->getSupportedFormatCombinations(tensors, num_in, num_out, all.data(), count))
+    return error(Code::kDevice, "getSupportedFormatCombinations returned ", code);
+  for (auto at = all.begin(); at != all.end(); at += static_cast<int64_t>(num_tensors))
+    combinations_.emplace_back(at, at + static_cast<int64_t>(num_tensors));
+  return {};
+}
+
 /// A quick plugin names its combinations at once: those that begin as the tensors do are supported.
 bool QuickAdapter::supportsFormatCombination(int32_t position, const nv::DynamicPluginTensorDesc* tensors,
                                              int32_t num_in, int32_t num_out) noexcept {
-  const auto num_tensors = static_cast<size_t>(num_in + num_out);
-  if (position == 0) {  // each search begins with it
-    combinations_.clear();
-    const int32_t count = build_->getNbSupportedFormatCombinations(tensors, num_in, num_out);
-    std::vector<nv::PluginTensorDesc> all(static_cast<size_t>(std::max(count, 0)) * num_tensors);
-    if (count < 1 || build_->getSupportedFormatCombinations(tensors, num_in, num_out, all.data(), count) != 0)
-      return false;
-    for (auto at = all.begin(); at != all.end(); at += static_cast<int64_t>(num_tensors))
-      combinations_.emplace_back(at, at + static_cast<int64_t>(num_tensors));
-  }
+  if (position == 0) listing_ = list_combinations(tensors, num_in, num_out);  // each search begins with it
   return std::ranges::any_of(combinations_, [&](const std::vector<nv::PluginTensorDesc>& one) {
     for (size_t i = 0; i <= static_cast<size_t>(position); ++i)
       if (one[i].type != tensors[i].desc.type || one[i].format != tensors[i].desc.format) return false;
@@ -166,6 +176,8 @@ Result<std::unique_ptr<nv::IPluginV3>> as_v3(std::unique_ptr<nv::IPluginV3> quic
     TRY(require(adapter->has_build(), "getCapabilityInterface(kBUILD) gave no ", kBuild));
   return adapter;
 }
+
+Status listing_failure(nv::IPluginV3& adapter) { return static_cast<QuickAdapter&>(adapter).listing(); }
 
 nv::IPluginV3& quick_within(nv::IPluginV3& adapter) { return static_cast<QuickAdapter&>(adapter).inside(); }
 

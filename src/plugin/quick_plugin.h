@@ -17,6 +17,9 @@ bool is_quick(nvinfer1::IPluginV3& plugin);
 Result<std::unique_ptr<nvinfer1::IPluginV3>> as_v3(std::unique_ptr<nvinfer1::IPluginV3> quick,
                                                    nvinfer1::TensorRTPhase phase);
 
+/// Why the plugin within what `as_v3` made named no combinations when it was last asked; an error of its calls.
+Status listing_failure(nvinfer1::IPluginV3& adapter);
+
 /// The quick plugin within what `as_v3`, or a clone of that, made.
 nvinfer1::IPluginV3& quick_within(nvinfer1::IPluginV3& adapter);
 

@@ -136,6 +136,10 @@ class V3Plugin final : public PluginObject {
     const auto descs = dynamic_descs_of(tensors);
     return parts_.build->supportsFormatCombination(position, descs.data(), num_inputs, count_of(descs) - num_inputs);
   }
+  Status search_failure() const override {
+    if (around_ != Around::kQuick) return {};
+    return in_context(listing_failure(*plugin_), [&] { return str(identity_); });
+  }
   int most_combinations() const override { return parts_.build->getFormatCombinationLimit(); }
   std::vector<int> aliased_inputs() const override;
   Result<Configured> configure(std::span<const PluginTensor> inputs,

@@ -74,6 +74,7 @@ Match PluginTactic::match(const TacticContext& cx, ir::NodeId root) const {
     return reject(plugin.plugin, " took no combination of formats for its types (", types, ") in ", kMostPluginCalls,
                   " calls of supportsFormatCombination, after which the search ends");
   if (combinations.found.empty()) {
+    if (const Status status = plugin.object->search_failure(); !status) return reject(status.error().message);
     std::string aliases;
     for (size_t i = 0; i < plugin.aliased_inputs.size(); ++i)
       if (const int input = plugin.aliased_inputs[i]; input >= 0)

@@ -19,6 +19,7 @@ struct QuickLog {
   nv::QuickPluginCreationRequest request{};
   std::string space;  ///< of the creation
   std::string fails_in;
+  int32_t num_combinations = 1;
   bool is_ahead_of_time = false;
   nv::PluginFormat format = nv::PluginFormat::kLINEAR;
 };
@@ -93,7 +94,7 @@ class Offset final : public nv::IPluginV3,
     return fails("configurePlugin");
   }
   int32_t getNbSupportedFormatCombinations(const nv::DynamicPluginTensorDesc*, int32_t, int32_t) noexcept override {
-    return fails("getNbSupportedFormatCombinations") ? 0 : 1;
+    return log_.num_combinations;
   }
   int32_t getSupportedFormatCombinations(const nv::DynamicPluginTensorDesc*, int32_t num_in, int32_t num_out,
                                          nv::PluginTensorDesc* supported, int32_t) noexcept override {
@@ -239,6 +240,18 @@ TEST_F(QuickPlugins, AheadOfTimeAreRefused) {
       has(error_of_add(), "its build part is ahead of time (IPluginV3QuickAOTBuild), which is not in Kiln yet"));
 }
 
+TEST_F(QuickPlugins, CountsOfCombinationsThatCannotBe) {
+  ASSERT_TRUE(add());
+  for (const int32_t count : {INT32_MAX, -1, 0}) {
+    log.num_combinations = count;
+    EXPECT_EQ(p.build(), nullptr) << count;
+    const std::string expected = "getNbSupportedFormatCombinations returned " + std::to_string(count);
+    EXPECT_TRUE(has(p.logger.take_errors(), expected)) << count;
+  }
+  log.num_combinations = 1;
+  EXPECT_NE(p.build(), nullptr) << p.logger.take_errors();
+}
+
 TEST_F(QuickPlugins, FailingCallsAreErrors) {
   for (const char* call : {"clone", "getOutputShapes", "getOutputDataTypes"}) {
     log.fails_in = call;
@@ -247,11 +260,10 @@ TEST_F(QuickPlugins, FailingCallsAreErrors) {
   }
   log.fails_in.clear();
   ASSERT_TRUE(add());
-  for (const char* call :
-       {"getNbSupportedFormatCombinations", "getSupportedFormatCombinations", "configurePlugin", "getValidTactics"}) {
+  for (const char* call : {"getSupportedFormatCombinations", "configurePlugin", "getValidTactics"}) {
     log.fails_in = call;
     EXPECT_EQ(p.build(), nullptr) << call;
-    EXPECT_TRUE(has(p.logger.take_errors(), "'Offset'")) << call;
+    EXPECT_TRUE(has(p.logger.take_errors(), std::string(call) + " returned 1")) << call;
   }
   log.fails_in.clear();
   const auto plan = p.build();
