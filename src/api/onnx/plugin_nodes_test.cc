@@ -2,6 +2,7 @@
 #include <NvInfer.h>
 #include <NvOnnxParser.h>
 #include <gtest/gtest.h>
+#include <impl/NvInferPythonPlugin.h>
 
 #include "api/onnx/create.h"
 #include "api/run/testing/logged_plugins_v2.h"
@@ -99,6 +100,92 @@ TEST_F(PluginNodes, OfVersion2AreMadeInTheSameWay) {
   EXPECT_STREQ(static_cast<nv::IPluginV2Layer*>(network->getLayer(0))->getPlugin().getPluginNamespace(), "mine");
   EXPECT_EQ(run({1, 2}, 2), (Floats{4, 8}));
   EXPECT_FALSE(parse(one_node("TestScaleDynamic", {namespace_of("mine")}))) << "the factor is missing";
+  EXPECT_NE(errors().find("createPlugin returned null for the node's attributes"), std::string::npos) << errors();
+}
+
+/// y = factor * x, as a quick plugin.
+class QuickScale final : public nv::IPluginV3,
+                         public nv::IPluginV3QuickCore,
+                         public nv::IPluginV3QuickBuild,
+                         public nv::IPluginV3QuickRuntime {
+ public:
+  explicit QuickScale(float factor) : factor_(factor) {}
+  nv::IPluginCapability* getCapabilityInterface(nv::PluginCapabilityType type) noexcept override {
+    if (type == nv::PluginCapabilityType::kCORE) return static_cast<nv::IPluginV3QuickCore*>(this);
+    if (type == nv::PluginCapabilityType::kRUNTIME) return static_cast<nv::IPluginV3QuickRuntime*>(this);
+    return static_cast<nv::IPluginV3QuickBuild*>(this);
+  }
+  nv::IPluginV3* clone() noexcept override { return new QuickScale(factor_); }
+  const char* getPluginName() const noexcept override { return "QuickScale"; }
+  const char* getPluginVersion() const noexcept override { return "1"; }
+  const char* getPluginNamespace() const noexcept override { return ""; }
+  int32_t getNbOutputs() const noexcept override { return 1; }
+  int32_t getOutputDataTypes(nv::DataType* out, int32_t, const nv::DataType* in, const int32_t*,
+                             int32_t) const noexcept override {
+    out[0] = in[0];
+    return 0;
+  }
+  int32_t getOutputShapes(const nv::DimsExprs* in, int32_t, const nv::DimsExprs*, int32_t, nv::DimsExprs* out, int32_t,
+                          nv::IExprBuilder&) noexcept override {
+    out[0] = in[0];
+    return 0;
+  }
+  int32_t configurePlugin(const nv::DynamicPluginTensorDesc*, int32_t, const nv::DynamicPluginTensorDesc*,
+                          int32_t) noexcept override {
+    return 0;
+  }
+  int32_t getNbSupportedFormatCombinations(const nv::DynamicPluginTensorDesc*, int32_t, int32_t) noexcept override {
+    return 1;
+  }
+  int32_t getSupportedFormatCombinations(const nv::DynamicPluginTensorDesc*, int32_t, int32_t,
+                                         nv::PluginTensorDesc* supported, int32_t) noexcept override {
+    for (int i = 0; i < 2; ++i)
+      supported[i].type = nv::DataType::kFLOAT, supported[i].format = nv::PluginFormat::kLINEAR;
+    return 0;
+  }
+  int32_t enqueue(const nv::PluginTensorDesc* in, const nv::PluginTensorDesc*, const void* const* inputs,
+                  void* const* outputs, const nv::Dims*, const nv::Dims*, int32_t, int32_t,
+                  cudaStream_t) noexcept override {
+    for (int64_t i = 0; i < in[0].dims.d[0]; ++i)
+      static_cast<float*>(outputs[0])[i] = factor_ * static_cast<const float*>(inputs[0])[i];
+    return 0;
+  }
+  const nv::PluginFieldCollection* getFieldsToSerialize() noexcept override { return &fields_; }
+
+ private:
+  const float factor_;
+  const nv::PluginField field_{"factor", &factor_, nv::PluginFieldType::kFLOAT32, 1};
+  const nv::PluginFieldCollection fields_{1, &field_};
+};
+
+class QuickScaleCreator final : public nv::IPluginCreatorV3Quick {
+ public:
+  explicit QuickScaleCreator(nv::IPluginRegistry& registry) : registry_(registry) {
+    registry_.registerCreator(*this, "");
+  }
+  ~QuickScaleCreator() override { registry_.deregisterCreator(*this); }
+  nv::IPluginV3* createPlugin(const char*, const char*, const nv::PluginFieldCollection* fields, nv::TensorRTPhase,
+                              nv::QuickPluginCreationRequest) noexcept override {
+    return fields->nbFields == 1 ? new QuickScale(*static_cast<const float*>(fields->fields[0].data)) : nullptr;
+  }
+  const nv::PluginFieldCollection* getFieldNames() noexcept override { return &names_; }
+  const char* getPluginName() const noexcept override { return "QuickScale"; }
+  const char* getPluginVersion() const noexcept override { return "1"; }
+  const char* getPluginNamespace() const noexcept override { return ""; }
+
+ private:
+  nv::IPluginRegistry& registry_;
+  const nv::PluginField name_{"factor", nullptr, nv::PluginFieldType::kFLOAT32, 1};
+  const nv::PluginFieldCollection names_{1, &name_};
+};
+
+TEST_F(PluginNodes, QuickOnesAreMadeInTheSameWay) {
+  const QuickScaleCreator quick(builder->getPluginRegistry());
+  ASSERT_TRUE(parse(one_node("QuickScale", {factor_of(4)}))) << errors();
+  ASSERT_EQ(network->getNbLayers(), 1);
+  EXPECT_EQ(network->getLayer(0)->getType(), nv::LayerType::kPLUGIN_V3);
+  EXPECT_EQ(run({1, 2}, 2), (Floats{4, 8}));
+  EXPECT_FALSE(parse(one_node("QuickScale", {}))) << "the factor is missing";
   EXPECT_NE(errors().find("createPlugin returned null for the node's attributes"), std::string::npos) << errors();
 }
 
