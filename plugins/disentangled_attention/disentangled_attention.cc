@@ -1,5 +1,5 @@
-// DisentangledAttention_TRT, of DeBERTa V2: y[b, i, j] = factor (c2c[b, i, j] + c2p[b, i, at(i - j)] + p2c[b, j, at(j -
-// i)]) with at(d) = clamp(bucket(d) + span, 0, 2 span - 1), and with m = span / 2:
+// DisentangledAttention_TRT, of DeBERTa V2: y[b, i, j] = factor (c2c[b, i, j] + c2p[b, i, at(i - j)] + p2c[b, j, at(i -
+// j)]) with at(d) = clamp(bucket(d) + span, 0, 2 span - 1), and with m = span / 2:
 //   bucket(d) = d where |d| <= m, else sign(d) (m + ceil((m - 1) log(|d| / m) / log((2 span - 1) / m)))
 //   in   c2c      floats [B, S, S]
 //        c2p      [B, S, 2 span]

@@ -5,8 +5,9 @@
 //        p2 ... p5  f32 [N, C, H, W]: the levels, the finest first
 //   out  y       f32 [N, R, C, pooled_size, pooled_size]
 // With a region's area in pixels of the image, it is taken from p5 if that is above (2 fpn_scale)^2, else from p4 if
-// above fpn_scale^2, else from p3 if above (fpn_scale / 2)^2, else from p2. Where the region reaches from a to b, in
-// 0 ... 1, sample k of element i is at
+// above fpn_scale^2, else from p3 if above (fpn_scale / 2)^2, else from p2. Areas are compared in FP32, as parts of the
+// image's: a region at a threshold goes where the rounding of fpn_scale / sqrt(image area) says. Where the region
+// reaches from a to b, in 0 ... 1, sample k of element i is at
 //   roi_coords_transform 2   a H - 1/2 + (i + (k + 1/2) / s) d     with d = (b - a) H / pooled_size
 //                        1   a H       + (i + (k + 1/2) / s) d
 //                        0   a H       + (i + k / s) d
@@ -161,8 +162,10 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
               ", sampling_ratio ", settings.ratio, ", fpn_scale ", scale));
   TRY(require(settings.image_height > 0 && settings.image_width > 0, "image_size is ", settings.image_height, " x ",
               settings.image_width));
-  const auto area = static_cast<double>(settings.image_height) * static_cast<double>(settings.image_width);
-  settings.least_area_of_p3 = static_cast<double>(scale) * static_cast<double>(scale) / area / 4;
+  // Each step is rounded to FP32 as TensorRT's are, which decides about regions at a threshold.
+  const auto area = static_cast<float>(settings.image_height * settings.image_width);
+  const float part = std::sqrt(static_cast<float>(scale) * static_cast<float>(scale) / area);
+  settings.least_area_of_p3 = part * part / 4;
   if (TRY(fields.flag("legacy", false))) {
     settings.ratio = 1;
     settings.is_absolute = settings.adds_one = false;

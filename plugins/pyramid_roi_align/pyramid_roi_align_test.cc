@@ -12,13 +12,15 @@ namespace {
 
 constexpr int64_t kChannels = 2;
 
+/// Levels of an image of 64 x 128.
+constexpr double kHeight = 64, kWidth = 128;
+
 struct Case {
   int32_t transform = 2, ratio = 0, absolute = 1, swap = 0, plus_one = 0, pooled = 3, scale = 16;
   bool legacy = false;
+  int32_t height = static_cast<int32_t>(kHeight), width = static_cast<int32_t>(kWidth);
 };
 
-/// Levels of an image of 64 x 128.
-constexpr double kHeight = 64, kWidth = 128;
 std::vector<Tensor> pyramid(int64_t images) {
   std::vector<Tensor> levels;
   for (int i = 0; i < 4; ++i) levels.push_back(noise({images, kChannels, 16 >> i, 32 >> i}, 10 + i));
@@ -30,7 +32,7 @@ Attributes attributes(const Case& c) {
   if (c.legacy) return all.set("legacy", std::vector<int32_t>{1}).set("pooled_size", std::vector<int32_t>{c.pooled});
   return all.set("fpn_scale", std::vector<int32_t>{c.scale})
       .set("pooled_size", std::vector<int32_t>{c.pooled})
-      .set("image_size", std::vector<int32_t>{static_cast<int32_t>(kHeight), static_cast<int32_t>(kWidth)})
+      .set("image_size", std::vector<int32_t>{c.height, c.width})
       .set("roi_coords_absolute", std::vector<int32_t>{c.absolute})
       .set("roi_coords_swap", std::vector<int32_t>{c.swap})
       .set("roi_coords_plusone", std::vector<int32_t>{c.plus_one})
@@ -148,7 +150,7 @@ TEST(PyramidRoiAlign, WorksAsItDidAtFirst) {
   check({.pooled = 5, .legacy = true});
 }
 
-TEST(PyramidRoiAlign, ASizeAtTheThresholdBelongsToTheFinerLevel) {
+TEST(PyramidRoiAlign, ASizeAtTheThresholdGoesWhereRoundingSays) {
   std::vector<Tensor> inputs;
   for (int i = 0; i < 4; ++i) {  // each level is its number
     inputs.push_back(noise({1, 1, 16 >> i, 32 >> i}, 1));
@@ -157,8 +159,11 @@ TEST(PyramidRoiAlign, ASizeAtTheThresholdBelongsToTheFinerLevel) {
   // 8, 16 and 32 pixels are the thresholds of an fpn_scale of 16.
   inputs.insert(inputs.begin(),
                 {{1, 6, 4}, {0, 0, 8, 8, 0, 0, 9, 8, 8, 8, 24, 24, 8, 8, 25, 24, 0, 0, 32, 32, 0, 0, 32, 33}});
-  const Case c{.pooled = 1};
-  expect_outputs("PyramidROIAlign_TRT", "1", attributes(c), inputs, {{{1, 6, 1, 1, 1}, {2, 3, 3, 4, 4, 5}}});
+  const Case square{.pooled = 1, .height = 64, .width = 64};
+  expect_outputs("PyramidROIAlign_TRT", "1", attributes(square), inputs, {{{1, 6, 1, 1, 1}, {2, 3, 3, 4, 4, 5}}});
+  // 16 / sqrt(64 x 128) is rounded down: the thresholds are below those of whole pixels.
+  const Case oblong{.pooled = 1};
+  expect_outputs("PyramidROIAlign_TRT", "1", attributes(oblong), inputs, {{{1, 6, 1, 1, 1}, {3, 3, 4, 4, 5, 5}}});
 }
 
 TEST(PyramidRoiAlign, TakesNoRegions) {
