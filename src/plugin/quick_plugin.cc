@@ -2,7 +2,9 @@
 
 #include <impl/NvInferPythonPlugin.h>
 
-#include <cstring>
+#include <algorithm>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "api/base/convert.h"
