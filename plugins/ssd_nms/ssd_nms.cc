@@ -14,7 +14,8 @@
 //            3 (TensorFlow)       as 1, always with variances, of l with y before x
 //   fields  shareLocation, varianceEncodedInTarget, backgroundLabelId, numClasses (C), topK, keepTopK (K),
 //           confidenceThreshold, nmsThreshold, inputOrder, confSigmoid, isNormalized, codeType, scoreBits (without
-//           effect here), isBatchAgnostic (whether priors of the first image are those of all)
+//           effect here), isBatchAgnostic (whether priors of the first image are those of all; NMSDynamic_TRT
+//           does not look at it: each image has its priors, unless there are those of one alone)
 #include <algorithm>
 
 #include "library/detections.h"
@@ -92,7 +93,7 @@ std::vector<Value> SsdNms::add_layers(Layers& layers, std::span<const Value> inp
   return {unsqueeze(rows, {1}), unsqueeze(found.count, {2, 3})};
 }
 
-Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
+Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields, bool is_dynamic) {
   Settings settings;
   settings.shares_location = TRY(fields.flag("shareLocation", true));
   settings.has_variance = !TRY(fields.flag("varianceEncodedInTarget", false));
@@ -106,7 +107,7 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   if (settings.order.empty()) settings.order = {0, 1, 2};
   settings.has_sigmoid = TRY(fields.flag("confSigmoid", false));
   settings.has_larger_boxes = !TRY(fields.flag("isNormalized", true));
-  settings.shares_priors = TRY(fields.flag("isBatchAgnostic", true));
+  settings.shares_priors = TRY(fields.flag("isBatchAgnostic", true)) && !is_dynamic;
   const int64_t code = TRY(fields.integer("codeType", 1));
   TRY(require(code >= 0 && code <= 3, "codeType is ", code, "; 0 to 3 are possible"));
   settings.code = static_cast<Code>(code);
@@ -119,6 +120,8 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
               "numClasses is ", settings.num_classes, ", nmsThreshold ", settings.how.iou_threshold));
   return std::make_shared<SsdNms>(std::move(settings));
 }
+Result<std::shared_ptr<const StandardPlugin>> make_static(const Fields& fields) { return make(fields, false); }
+Result<std::shared_ptr<const StandardPlugin>> make_dynamic(const Fields& fields) { return make(fields, true); }
 
 }  // namespace
 
@@ -137,8 +140,8 @@ std::vector<Definition> ssd_nms() {
                                                field("codeType", kInt),
                                                field("scoreBits", kInt),
                                                field("isBatchAgnostic", kInt)};
-  return {{"NMS_TRT", "1", Generation::kV2, fields, 3, 3, make},
-          {"NMSDynamic_TRT", "1", Generation::kV2, fields, 3, 3, make}};
+  return {{"NMS_TRT", "1", Generation::kV2, fields, 3, 3, make_static},
+          {"NMSDynamic_TRT", "1", Generation::kV2, fields, 3, 3, make_dynamic}};
 }
 
 }  // namespace kiln::plugins

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "testing/reference_nms.h"
 
@@ -11,7 +12,7 @@ namespace {
 constexpr int64_t kImages = 2, kPriors = 12, kClasses = 3, kKept = 8;
 
 struct Case {
-  int32_t code = 1, shares_location = 1, encoded = 0, shares_priors = 1, normalized = 1;
+  int32_t code = 1, shares_location = 1, encoded = 0, shares_priors = 1, normalized = 1, prior_images = 1;
   std::vector<int32_t> order = {0, 1, 2};
 };
 
@@ -50,10 +51,12 @@ Box decoded(const Case& c, const double* l, const double* prior, const double* v
 class SsdNms : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(SsdNms, DecodesAndKeepsTheBest) {
-  for (const Case& c :
-       {Case{}, Case{.code = 0}, Case{.code = 2}, Case{.code = 3}, Case{.encoded = 1}, Case{.shares_location = 0},
-        Case{.shares_priors = 0}, Case{.normalized = 0}, Case{.order = {2, 0, 1}}}) {
-    const int64_t places = c.shares_location ? 1 : kClasses, prior_images = c.shares_priors ? 1 : kImages;
+  for (const Case& c : {Case{}, Case{.code = 0}, Case{.code = 2}, Case{.code = 3}, Case{.encoded = 1},
+                        Case{.shares_location = 0}, Case{.shares_priors = 0, .prior_images = kImages},
+                        Case{.prior_images = kImages}, Case{.normalized = 0}, Case{.order = {2, 0, 1}}}) {
+    const int64_t places = c.shares_location ? 1 : kClasses, prior_images = c.prior_images;
+    // The dynamic one takes each image's priors where there are any, whatever isBatchAgnostic says.
+    const bool has_own = prior_images > 1 && (!c.shares_priors || std::string_view(GetParam()) == "NMSDynamic_TRT");
     const Tensor loc = noise({kImages, kPriors * places * 4, 1, 1}, 1),
                  conf = noise({kImages, kPriors * kClasses, 1, 1}, 2);
     const Tensor corners = overlapping_boxes(prior_images, kPriors, 1, 3);
@@ -70,7 +73,7 @@ TEST_P(SsdNms, DecodesAndKeepsTheBest) {
         for (int64_t r = 0; r < kPriors; ++r) {
           const double score = conf.values[static_cast<size_t>((n * kPriors + r) * kClasses + k)];
           const int64_t at = ((n * kPriors + r) * places + (places == 1 ? 0 : k)) * 4;
-          const int64_t from = (c.shares_priors ? 0 : n) * kPriors * 8 + r * 4;
+          const int64_t from = (has_own ? n : 0) * kPriors * 8 + r * 4;
           if (score > 0.1F)
             all.push_back({score, static_cast<int>(k), static_cast<int>(r),
                            decoded(c, &loc.values[static_cast<size_t>(at)], &prior.values[static_cast<size_t>(from)],
