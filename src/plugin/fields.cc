@@ -27,9 +27,14 @@ Result<std::vector<PluginField>> fields_from_api(const nvinfer1::PluginFieldColl
 }
 
 FieldCollection::FieldCollection(std::span<const PluginField> fields) {
+  const auto data_of = [&](const PluginField& field) -> const void* {
+    if (field.type == PluginFieldType::kChar)
+      return texts_.emplace_back(reinterpret_cast<const char*>(field.data.data()), field.data.size()).c_str();
+    return field.data.empty() ? nullptr : field.data.data();
+  };
   for (const PluginField& field : fields)
-    fields_.emplace_back(field.name.c_str(), field.data.empty() ? nullptr : field.data.data(),
-                         static_cast<nvinfer1::PluginFieldType>(field.type), static_cast<int32_t>(field.count));
+    fields_.emplace_back(field.name.c_str(), data_of(field), static_cast<nvinfer1::PluginFieldType>(field.type),
+                         static_cast<int32_t>(field.count));
   collection_ = {static_cast<int32_t>(fields_.size()), fields_.data()};
 }
 

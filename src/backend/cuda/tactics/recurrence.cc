@@ -5,6 +5,7 @@
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
 #include "ops/recurrence.h"
+#include "tactics/region.h"
 
 namespace kiln::cuda {
 namespace {
