@@ -3,6 +3,7 @@
 
 #include <NvInfer.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -33,7 +34,7 @@ class Journal {
  private:
   mutable std::mutex mutex_;
   std::vector<std::string> calls_;
-  int born_ = 0, alive_ = 0;
+  std::atomic<int> born_ = 0, alive_ = 0;
 };
 
 /// One enqueue.
