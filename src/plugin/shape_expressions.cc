@@ -48,16 +48,16 @@ const IDimensionExpr* ShapeExpressions::operation(DimensionOperation op, const I
 
 const IDimensionExpr* ShapeExpressions::declareSizeTensor(int32_t output, const IDimensionExpr& opt,
                                                           const IDimensionExpr& upper) {
-  static_cast<void>(opt);  // the size is timed at its bound
   const auto fail = [&](const auto&... why) {
     if (failure_) failure_ = error(Code::kInvalidArgument, "declareSizeTensor: ", why...);
     return nullptr;
   };
+  if (!address_of(opt)) return fail("the optimum is null");
   if (!address_of(upper)) return fail("the upper bound is null");
   if (output < 0 || output >= num_outputs_) return fail("output ", output, " is outside [0, ", num_outputs_, ")");
   if (size_of(output)) return fail("output ", output, " is a size tensor already");
   const sym::Expr most = static_cast<const Expression&>(upper).value;
-  const sym::Expr size = cx_.decided_size(str("size ", output), most);
+  const sym::Expr size = cx_.decided_size(str("size ", output), most, static_cast<const Expression&>(opt).value.opt());
   size_outputs_.push_back(output);
   sizes_.push_back(size);
   return keep(size, true);
@@ -79,6 +79,12 @@ Result<Shape> ShapeExpressions::shape_of(const DimsExprs& dims, int output) cons
     shape.push_back(static_cast<const Expression*>(dims.d[i])->value);
   }
   return shape;
+}
+
+const sym::Expr* ShapeExpressions::find(const void* expression) const {
+  for (const Expression& mine : expressions_)
+    if (static_cast<const IDimensionExpr*>(&mine) == expression) return &mine.value;
+  return nullptr;
 }
 
 const sym::Expr* ShapeExpressions::size_of(int output) const {

@@ -32,6 +32,8 @@ class ShapeExpressions final : public nvinfer1::IExprBuilder, public nvinfer1::a
   const Status& failure() const { return failure_; }
   /// The size that an output tells; null where it tells none.
   const sym::Expr* size_of(int output) const;
+  /// The value of one of its own expressions; null where `expression` is none, as one of another call, which is gone.
+  const sym::Expr* find(const void* expression) const;
 
  private:
   class Expression final : public nvinfer1::IDimensionExpr, public nvinfer1::apiv::VDimensionExpr {
