@@ -59,7 +59,7 @@ Result<IPluginResource*> Resources::acquire(const char* key, IPluginResource& re
     TRY(all.wait(slot, key, lock));
   }
   const Slot slot = std::make_shared<Shared>();
-  shared_.emplace(key, slot);
+  const auto added = shared_.emplace(key, slot).first;
   slot->busy = std::this_thread::get_id();
   lock.unlock();
   IPluginResource* clone = resource.clone();
@@ -68,13 +68,13 @@ Result<IPluginResource*> Resources::acquire(const char* key, IPluginResource& re
   if (usable)
     *slot = {.clone = clone, .users = 1, .busy = slot->busy};
   else
-    shared_.erase(shared_.find(key));
+    shared_.erase(added);
   all.free(*slot);
   if (usable) return clone;
   return error(Code::kState, "resource '", key, clone ? "': clone() gave the resource itself" : "': clone() gave null");
 }
 
-Status Resources::finish(const char* key, IPluginResource* clone) {
+Status Resources::finish(const std::string& key, IPluginResource* clone) {
   const int32_t failed = clone->release();
   delete clone;
   if (failed == 0) return {};
@@ -92,9 +92,10 @@ Status Resources::release(const char* key) {
   if (--slot->users > 0) return {};
   slot->busy = std::this_thread::get_id();
   lock.unlock();
-  const Status done = finish(key, slot->clone);
+  // The caller's key may lie within the clone, which goes here.
+  const Status done = finish(found->first, slot->clone);
   lock.lock();
-  shared_.erase(shared_.find(key));
+  shared_.erase(found);
   all.free(*slot);
   return done;
 }
@@ -107,7 +108,7 @@ std::vector<Error> Resources::clear() {
   }
   std::vector<Error> failures;
   for (const auto& [key, slot] : left)
-    if (const Status done = finish(key.c_str(), slot->clone); !done) failures.push_back(done.error());
+    if (const Status done = finish(key, slot->clone); !done) failures.push_back(done.error());
   return failures;
 }
 
