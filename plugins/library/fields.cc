@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "api/base/dims_bytes.h"
+
 namespace kiln::plugins {
 namespace {
 
@@ -62,6 +64,16 @@ bool is_integer(Type type) {
 }
 bool is_number(Type type) { return !std::isnan(number_at(type, std::array<std::byte, 8>{}, 0)); }
 
+/// A copy of the field's elements, of `size` bytes each.
+std::vector<std::byte> data_of(const nv::PluginField& field, size_t size) {
+  const auto count = static_cast<size_t>(field.length);
+  const auto* const data = static_cast<const std::byte*>(field.data);
+  if (field.type != Type::kDIMS) return {data, data + count * size};
+  std::vector<std::byte> copy(count * size);
+  api::copy_dims(copy.data(), data, count);
+  return copy;
+}
+
 template <class T>
 void put(std::vector<std::byte>& out, T value) {
   const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
@@ -101,9 +113,7 @@ Result<Fields> Fields::of(const nv::PluginFieldCollection* given, std::span<cons
                 ", which no standard plugin reads"));
     TRY(require(field.length >= 0 && (field.data || field.length == 0), "field '", field.name, "' of length ",
                 field.length, " has no data"));
-    const auto* const data = static_cast<const std::byte*>(field.data);
-    result.fields_.push_back(
-        {field.name, field.type, field.length, {data, data + static_cast<size_t>(field.length) * size}});
+    result.fields_.push_back({field.name, field.type, field.length, data_of(field, size)});
   }
   return result;
 }
