@@ -12,7 +12,8 @@ bool RegistryPlugins::knows(const PluginIdentity& identity) {
 Result<ops::Plugin> RegistryPlugins::make(const onnx::PluginNode& node) {
   nvinfer1::IPluginCreatorInterface* const creator = plugin::find_creator(registry_, node.identity);
   if (!creator) return error(Code::kNotFound, "no creator of ", node.identity, " is registered any more");
-  return plugin::create_plugin(*creator, node.identity, node.layer, node.attributes, TRY(plugin_services(reporter_)));
+  const plugin::Services services = TRY(plugin_services(network_.reporter(), network_.gpu_allocator()));
+  return plugin::create_plugin(*creator, node.identity, node.layer, node.attributes, services);
 }
 
 }  // namespace kiln::api

@@ -47,7 +47,8 @@ int32_t LoggedPlugin::onShapeChange(const nv::PluginTensorDesc*, int32_t, const 
   log_.add(shapes);
   return log_.fails_in == "onShapeChange" ? 14 : 0;
 }
-nv::IPluginV3* LoggedPlugin::attachToContext(nv::IPluginResourceContext*) noexcept {
+nv::IPluginV3* LoggedPlugin::attachToContext(nv::IPluginResourceContext* context) noexcept {
+  log_.allocator = context->getGpuAllocator();
   if (++log_.attaching > 1) log_.overlapped = true;
   std::this_thread::yield();
   nv::IPluginV3* const copy = fails("attachToContext")                   ? nullptr
