@@ -9,7 +9,8 @@
 //   fields  shareLocation (whether boxes are of all classes), backgroundLabelId (-1: none), numClasses (C), topK (best
 //           scores of a class that are looked at), keepTopK (K), scoreThreshold (scores have to be above),
 //           iouThreshold, isNormalized, clipBoxes (to 0 ... 1), caffeSemantics (boxes that are not normalized are one
-//           pixel larger each way when their overlap counts), scoreBits (of TensorRT's sort, without effect here)
+//           pixel larger each way when their overlap counts; without it TensorRT's areas are larger, and its
+//           intersections are not, but here neither), scoreBits (of TensorRT's sort, without effect here)
 #include "library/detections.h"
 #include "library/standard_plugin.h"
 
