@@ -183,9 +183,14 @@ Attributes& Attributes::set(const char* name, std::string text) {
 Attributes& Attributes::set(const char* name, nv::Dims dims) {
   return add(name, nv::PluginFieldType::kDIMS, &dims, 1, sizeof dims);
 }
+Attributes& Attributes::set_null(const char* name) {
+  all_.push_back({name, nv::PluginFieldType::kINT32, 1, {}});
+  return *this;
+}
 std::vector<nv::PluginField> Attributes::fields() const {
   std::vector<nv::PluginField> fields;
-  for (const Attribute& one : all_) fields.emplace_back(one.name.c_str(), one.data.data(), one.type, one.length);
+  for (const Attribute& one : all_)
+    fields.emplace_back(one.name.c_str(), one.data.empty() ? nullptr : one.data.data(), one.type, one.length);
   return fields;
 }
 
