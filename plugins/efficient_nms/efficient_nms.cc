@@ -1,7 +1,7 @@
 // EfficientNMS_TRT, EfficientNMS_ONNX_TRT, EfficientNMS_Explicit_TF_TRT, EfficientNMS_Implicit_TF_TRT: the best boxes
 // of each image, without those that overlap better ones of their class.
 //   in   boxes    floats [N, B, 4] or [N, B, 1 or C, 4]
-//        scores   [N, B, C]
+//        scores   [N, B, C] or [N, B, C, 1]
 //        anchors  [1 or N, B, 4], optional, of EfficientNMS_TRT: boxes are then relative to them. Corners are added;
 //                 of centre and size (y, x, h, w): y h' + y', x w' + x', h' exp(h), w' exp(w)
 //   out  count    i32 [N, 1]; [N] of the implicit one
@@ -53,7 +53,10 @@ class EfficientNms final : public StandardPlugin {
 Result<std::vector<Shape>> EfficientNms::output_shapes(std::span<const Shape> inputs) const {
   TRY(require(inputs[0].size() == 3 || inputs[0].size() == 4, "input 0 has rank ", inputs[0].size(),
               "; 3 or 4 is needed"));
-  TRY(require_rank(inputs, 1, 3));
+  if (inputs[1].size() == 4)
+    TRY(require(inputs[1][3].number() == 1, "input 1 has rank 4; its last extent has to be 1"));
+  else
+    TRY(require_rank(inputs, 1, 3));
   if (inputs.size() == 3) TRY(require_rank(inputs, 2, 3));
   TRY(require(inputs[0].back().number().value_or(4) == 4, "a box has ", inputs[0].back().number().value_or(4),
               " numbers; 4 are needed"));
@@ -107,6 +110,7 @@ Value EfficientNms::indices(const Detections& found) const {
 std::vector<Value> EfficientNms::add_layers(Layers&, std::span<const Value> inputs) const {
   const Value boxes = decoded(inputs);
   Value scores = inputs[1].f32();
+  if (scores.rank() == 4) scores = squeeze(scores, {3});
   if (settings_.has_sigmoid) scores = sigmoid(scores);
   Detections found = detect(boxes, boxes, scores, settings_.how);
   if (settings_.form == Form::kIndices) return {indices(found)};
@@ -128,15 +132,22 @@ Result<std::shared_ptr<const StandardPlugin>> make(Settings settings) {
   return std::make_shared<EfficientNms>(settings);
 }
 
+/// A field that is 0 or 1, and nothing else.
+Result<bool> zero_or_one(const Fields& fields, const char* name) {
+  const int64_t value = TRY(fields.integer(name, 0));
+  TRY(require(value == 0 || value == 1, name, " is ", value, "; 0 and 1 are possible"));
+  return value == 1;
+}
+
 Result<std::shared_ptr<const StandardPlugin>> make_plain(const Fields& fields) {
   Settings settings;
   settings.how.score_threshold = TRY(fields.number("score_threshold"));
   settings.how.iou_threshold = TRY(fields.number("iou_threshold"));
   settings.how.most = TRY(fields.integer("max_output_boxes"));
   settings.how.background_class = TRY(fields.integer("background_class", -1));
-  settings.how.ignores_classes = TRY(fields.flag("class_agnostic", false));
-  settings.has_sigmoid = TRY(fields.flag("score_activation", false));
-  settings.is_centre_size = TRY(fields.flag("box_coding", false));
+  settings.how.ignores_classes = TRY(zero_or_one(fields, "class_agnostic"));
+  settings.has_sigmoid = TRY(zero_or_one(fields, "score_activation"));
+  settings.is_centre_size = TRY(zero_or_one(fields, "box_coding"));
   return make(settings);
 }
 
@@ -145,7 +156,7 @@ Result<std::shared_ptr<const StandardPlugin>> make_onnx(const Fields& fields) {
   settings.how.score_threshold = TRY(fields.number("score_threshold"));
   settings.how.iou_threshold = TRY(fields.number("iou_threshold"));
   settings.how.most = settings.how.most_of_class = TRY(fields.integer("max_output_boxes_per_class"));
-  settings.is_centre_size = TRY(fields.flag("center_point_box", false));
+  settings.is_centre_size = TRY(zero_or_one(fields, "center_point_box"));
   settings.form = Form::kIndices;
   return make(settings);
 }
