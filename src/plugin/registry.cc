@@ -53,7 +53,6 @@ Registry::~Registry() {
   for (const Error& failure : resources_.clear()) report("releasePluginResource", std::unexpected(failure));
   creators_.clear();
   libraries_.clear();  // while the recorder can be told what their last code calls
-  if (recorder_) recorder_->decRefCount();
 }
 
 void Registry::set_parent(nvinfer1::IPluginRegistry* parent) {
@@ -81,7 +80,7 @@ nvinfer1::ILogger* Registry::logger() const {
 bool Registry::report(const char* call, const Status& status) const noexcept {
   if (status) return true;
   const std::string text = str("IPluginRegistry::", call, ": ", status.error().message);
-  if (nvinfer1::IErrorRecorder* recorder = getErrorRecorder())
+  if (const auto recorder = held_recorder())
     recorder->reportError(error_code(status.error().code),
                           text.substr(0, nvinfer1::IErrorRecorder::kMAX_DESC_LENGTH).c_str());
   if (nvinfer1::ILogger* told = logger()) told->log(nvinfer1::ILogger::Severity::kERROR, text.c_str());
@@ -209,15 +208,19 @@ Status Registry::remove(const Creator& creator) {
 }
 
 void Registry::setErrorRecorder(nvinfer1::IErrorRecorder* recorder) noexcept {
-  if (recorder) recorder->incRefCount();
-  {
-    const std::lock_guard lock(mutex_);
-    std::swap(recorder, recorder_);
+  std::shared_ptr<nvinfer1::IErrorRecorder> held;
+  if (recorder) {
+    recorder->incRefCount();
+    held.reset(recorder, [](nvinfer1::IErrorRecorder* last) { last->decRefCount(); });
   }
-  if (recorder) recorder->decRefCount();
+  const std::lock_guard lock(mutex_);
+  recorder_.swap(held);
 }
 
-nvinfer1::IErrorRecorder* Registry::getErrorRecorder() const noexcept {
+nvinfer1::IErrorRecorder* Registry::getErrorRecorder() const noexcept { return held_recorder().get(); }
+
+/// The recorder, with a reference that keeps it alive while it is told.
+std::shared_ptr<nvinfer1::IErrorRecorder> Registry::held_recorder() const {
   const std::lock_guard lock(mutex_);
   return recorder_;
 }

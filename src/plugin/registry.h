@@ -81,13 +81,14 @@ class Registry final : public nvinfer1::IPluginRegistry {
   Status unload(PluginLibraryHandle handle);
   Status check_free(const Key& key) const;
   nvinfer1::IPluginRegistry* parent() const;
+  std::shared_ptr<nvinfer1::IErrorRecorder> held_recorder() const;
   std::vector<Creator*> all() const;
   bool report(const char* call, const Status& status) const noexcept;
 
   mutable std::mutex mutex_;
   nvinfer1::IPluginRegistry* parent_ = nullptr;
   bool search_parent_ = true;
-  nvinfer1::IErrorRecorder* recorder_ = nullptr;
+  std::shared_ptr<nvinfer1::IErrorRecorder> recorder_;  ///< holds a reference of it
   nvinfer1::ILogger* logger_ = nullptr;
   std::vector<std::unique_ptr<Loaded>> libraries_;
   Entries creators_;

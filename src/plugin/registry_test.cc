@@ -209,5 +209,19 @@ TEST(Registry, HasARecorderOfItsOwn) {
   EXPECT_EQ(of_parent.references, 0);
 }
 
+TEST(Registry, HoldsARecorderWhileItIsTold) {
+  Recorder recorder;
+  Registry registry;
+  registry.setErrorRecorder(&recorder);
+  int32_t references = 0;
+  recorder.when_told = [&] {
+    registry.setErrorRecorder(nullptr);  // as another thread may at that time
+    references = recorder.references;
+  };
+  EXPECT_EQ(registry.releasePluginResource("key"), -1);
+  EXPECT_EQ(references, 1);
+  EXPECT_EQ(recorder.references, 0);
+}
+
 }  // namespace
 }  // namespace kiln::plugin
