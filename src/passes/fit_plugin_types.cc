@@ -60,7 +60,9 @@ Status cast_around(ir::Graph& graph, ir::NodeId id, std::span<const PluginTensor
     if (graph.type(input).dtype != tensors[i].dtype)
       graph.set_input(id, static_cast<int>(i), TRY(cast(input, tensors[i].dtype)));
   }
-  for (const PluginTensor& output : tensors.subspan(num_inputs)) plugin.output_types.push_back(output.dtype);
+  std::vector<DType> output_types;  // in place of those that an earlier pass has set
+  for (const PluginTensor& output : tensors.subspan(num_inputs)) output_types.push_back(output.dtype);
+  plugin.output_types = std::move(output_types);
   graph.set_op(id, std::move(plugin));
   TRY(graph.infer());
   const std::vector<ir::ValueId> outputs = graph.node(id).outputs;
