@@ -141,8 +141,9 @@ Result<StepDraft> PluginTactic::draft(const TacticContext& cx, const Region& reg
   StepDraft result{.step = std::move(step), .params = {}};
   result.aliased_inputs = plugin_of(cx, region).aliased_inputs;
   result.is_timed_anew = configured.timing_id.empty();
-  // Times of a plugin without an id are another's only where the nodes are the same.
-  result.tuning.set("timing_id", result.is_timed_anew ? str("node:", node.name) : configured.timing_id);
+  // Times of a plugin without an id are those of its node alone, of which several may have one name.
+  const auto own_id = [&] { return str("node:", std::to_underlying(region.nodes[0]), ' ', node.name); };
+  result.tuning.set("timing_id", result.is_timed_anew ? own_id() : configured.timing_id);
   return result;
 }
 
