@@ -67,8 +67,8 @@ Result<std::shared_ptr<const PluginObject>> create_v2(nv::IPluginCreatorInterfac
   nv::IPluginV2* const made = make_of<nv::IPluginCreator>(
       creator, attributes, [&](auto& known, const auto& fields) { return known.createPlugin(layer.c_str(), &fields); });
   if (!made) return error(Code::kInvalidArgument, plugin, ": createPlugin returned null for the node's attributes");
-  made->setPluginNamespace(plugin.plugin_namespace.c_str());
-  return adopt_v2(made, nv::TensorRTPhase::kBUILD, services);
+  return adopt_v2(made, nv::TensorRTPhase::kBUILD, services,
+                  std::make_shared<const std::string>(plugin.plugin_namespace));
 }
 
 }  // namespace

@@ -122,13 +122,14 @@ bool Registry::registerCreator(Creator& creator, AsciiChar const* plugin_namespa
 }
 
 Status Registry::add(Creator& creator, AsciiChar const* plugin_namespace) {
-  auto described = TRY(describe(creator, plugin_namespace ? plugin_namespace : ""));
+  if (!plugin_namespace) plugin_namespace = "";
+  auto described = TRY(describe(creator, plugin_namespace));
   {
     const std::lock_guard lock(mutex_);
     TRY(check_free(described.first));
   }
-  // Whoever finds the creator has to find its namespace set.
-  if (OldCreator* old = described.second.old) old->setPluginNamespace(described.first.plugin_namespace.c_str());
+  // Whoever finds the creator has to find its namespace set. Some creators keep the pointer, so it is the caller's own.
+  if (OldCreator* old = described.second.old) old->setPluginNamespace(plugin_namespace);
   const std::lock_guard lock(mutex_);
   TRY(check_free(described.first));
   creators_.insert(std::move(described));

@@ -65,11 +65,12 @@ class OldCreator final : public nvinfer1::IPluginCreator {
     return nullptr;
   }
   void setPluginNamespace(nvinfer1::AsciiChar const* plugin_namespace) noexcept override {
-    namespace_ = plugin_namespace;
+    namespace_ = given = plugin_namespace;
     if (when_named) when_named();
   }
   nvinfer1::AsciiChar const* getPluginNamespace() const noexcept override { return namespace_.c_str(); }
   std::function<void()> when_named;
+  nvinfer1::AsciiChar const* given = nullptr;
 
  private:
   std::string namespace_;
@@ -80,7 +81,9 @@ TEST(Registry, FindsCreatorsByNameVersionAndNamespace) {
   Creator creator("Blur");
   OldCreator old;
   EXPECT_TRUE(registry.registerCreator(creator, "mine"));
-  EXPECT_TRUE(registry.registerCreator(old, "yours"));
+  const char* const yours = "yours";
+  EXPECT_TRUE(registry.registerCreator(old, yours));
+  EXPECT_EQ(old.given, yours);  // creators may keep the pointer
   EXPECT_EQ(registry.getCreator("Blur", "1", "mine"), &creator);
   EXPECT_EQ(registry.getCreator("Blur", "1", ""), nullptr);
   EXPECT_EQ(registry.getCreator("Blur", "2", "mine"), nullptr);
