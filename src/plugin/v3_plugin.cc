@@ -81,7 +81,9 @@ class V3Instance final : public PluginInstance {
       return error(Code::kDevice, identity, ": attachToContext returned the plugin itself, not a copy");
     made->plugin_.reset(attached);
     if (!made->plugin_) return error(Code::kDevice, identity, ": attachToContext returned null");
-    made->runtime_ = TRY(Parts::of(*made->plugin_, nv::TensorRTPhase::kRUNTIME)).runtime;
+    made->runtime_ = TRY(in_context(Parts::of(*made->plugin_, nv::TensorRTPhase::kRUNTIME), [&] {
+                       return str(identity, ": attachToContext");
+                     })).runtime;
     TRY(returned(identity, "setTactic", made->runtime_->setTactic(tactic)));
     TRY(made->stream_.create());
     return made;

@@ -68,6 +68,21 @@ TEST_F(PluginRefusals, ACloneThatIsThePluginItself) {
   }
 }
 
+TEST_F(PluginRefusals, AnAttachedCopyWithoutRuntimePart) {
+  ASSERT_TRUE(add_scale({2}));
+  Running r(w);
+  ASSERT_TRUE(r.engine) << r.error;
+  const int alive = log.alive;
+  log.lacks_runtime = true;
+  const std::unique_ptr<nv::IExecutionContext> context(r.engine->createExecutionContext());
+  EXPECT_EQ(context, nullptr);
+  const std::string text = r.last_error();
+  EXPECT_TRUE(has(text, "plugin 'TestScale' version '1': attachToContext: "
+                        "getCapabilityInterface(kRUNTIME) returned null"))
+      << text;
+  EXPECT_EQ(log.alive, alive);
+}
+
 TEST_F(PluginRefusals, ALimitOfNoCombinations) {
   ASSERT_TRUE(add_scale({2}));
   log.most_combinations = 0;

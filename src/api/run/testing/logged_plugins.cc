@@ -13,7 +13,8 @@ nv::IPluginCapability* LoggedPlugin::getCapabilityInterface(nv::PluginCapability
   switch (type) {
     case nv::PluginCapabilityType::kCORE: return static_cast<nv::IPluginV3OneCore*>(this);
     case nv::PluginCapabilityType::kBUILD: return static_cast<nv::IPluginV3OneBuild*>(this);
-    case nv::PluginCapabilityType::kRUNTIME: return static_cast<nv::IPluginV3OneRuntime*>(this);
+    case nv::PluginCapabilityType::kRUNTIME:
+      return log_.lacks_runtime ? nullptr : static_cast<nv::IPluginV3OneRuntime*>(this);
   }
   return nullptr;
 }

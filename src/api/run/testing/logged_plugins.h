@@ -25,6 +25,7 @@ struct PluginLog {
   std::vector<std::string> calls;
   std::atomic<int> alive = 0;  ///< copies that were made and not deleted
   std::string fails_in;        ///< the call that fails
+  bool lacks_runtime = false;  ///< plugins have no runtime part
   std::string returns_itself;  ///< "clone" or "attachToContext": the call that makes no copy
   int32_t most_combinations = 100;
   std::atomic<int> attaching = 0;        ///< threads that are in attachToContext
