@@ -96,7 +96,7 @@ Result<std::pair<Registry::Key, Registry::Entry>> Registry::describe(Creator& cr
                                                                      AsciiChar const* plugin_namespace) {
   TRY(require(address_of(creator), "the creator is null"));
   const CreatorKind kind = kind_of(creator);
-  TRY(require(kind != CreatorKind::kUnknown, "the creator's kind '", creator.getInterfaceInfo().kind,
+  TRY(require(kind != CreatorKind::kUnknown, "the creator's kind '", interface_name(creator),
               "' is not one that Kiln knows"));
   const CreatorIdentity id = identity_of(creator);
   TRY(require(id.name && id.version, "the creator's ", id.name ? "version" : "name", " is null"));

@@ -122,6 +122,26 @@ TEST(Registry, RefusesSecondsAndNulls) {
             "IPluginRegistry::deregisterCreator: creator 'Blur' version '1' in namespace '' is not registered here");
 }
 
+class CreatorOfNoKind final : public nvinfer1::IPluginCreatorInterface {
+ public:
+  explicit CreatorOfNoKind(const char* kind) : kind_(kind) {}
+  nvinfer1::InterfaceInfo getInterfaceInfo() const noexcept override { return {kind_, 1, 0}; }
+
+ private:
+  const char* kind_;
+};
+TEST(Registry, RefusesCreatorsOfNoKind) {
+  Logger logger;
+  Registry registry;
+  registry.set_logger(&logger);
+  CreatorOfNoKind null(nullptr), other("PLUGIN CREATOR_V9");
+  EXPECT_FALSE(registry.registerCreator(null, ""));
+  EXPECT_EQ(logger.last, "IPluginRegistry::registerCreator: the creator's kind '' is not one that Kiln knows");
+  EXPECT_FALSE(registry.registerCreator(other, ""));
+  EXPECT_EQ(logger.last,
+            "IPluginRegistry::registerCreator: the creator's kind 'PLUGIN CREATOR_V9' is not one that Kiln knows");
+}
+
 TEST(Registry, AsksItsParent) {
   Registry parent, child(&parent);
   Creator above("Above"), here("Here");
