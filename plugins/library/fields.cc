@@ -45,12 +45,21 @@ T element(std::span<const std::byte> data, int64_t i) {
   return value;
 }
 
-double number_at(Type type, std::span<const std::byte> data, int64_t i) {
+int64_t integer_at(Type type, std::span<const std::byte> data, int64_t i) {
   switch (type) {
     case Type::kINT8: return element<int8_t>(data, i);
     case Type::kINT16: return element<int16_t>(data, i);
     case Type::kINT32: return element<int32_t>(data, i);
-    case Type::kINT64: return static_cast<double>(element<int64_t>(data, i));
+    default: return element<int64_t>(data, i);
+  }
+}
+
+double number_at(Type type, std::span<const std::byte> data, int64_t i) {
+  switch (type) {
+    case Type::kINT8:
+    case Type::kINT16:
+    case Type::kINT32:
+    case Type::kINT64: return static_cast<double>(integer_at(type, data, i));
     case Type::kFLOAT16: return of_half(element<uint16_t>(data, i));
     case Type::kBF16: return std::bit_cast<float>(static_cast<uint32_t>(element<uint16_t>(data, i)) << 16);
     case Type::kFLOAT32: return element<float>(data, i);
@@ -176,7 +185,7 @@ Result<std::vector<int64_t>> Fields::integers(std::string_view name) const {
     return std::vector<int64_t>(dims.d, dims.d + dims.nbDims);
   }
   TRY(require(is_integer(field->type), "field '", name, "' is no list of integers"));
-  for (const double number : TRY(numbers(name))) result.push_back(static_cast<int64_t>(number));
+  for (int32_t i = 0; i < field->length; ++i) result.push_back(integer_at(field->type, field->data, i));
   return result;
 }
 
