@@ -55,6 +55,7 @@ class Bench {
     plugin_logger().errors.clear();
     EXPECT_TRUE(initLibNvInferPlugins(&plugin_logger(), ""));
     w_.config->clearFlag(nv::BuilderFlag::kTF32);  // references are exact
+    w_.config->setProfilingVerbosity(nv::ProfilingVerbosity::kDETAILED);
   }
 
   Outcome run(const char* plugin, const char* version, const Attributes& attributes) {
@@ -126,9 +127,16 @@ class Bench {
       running.context->setTensorAddress(name.c_str(), memory.back().data());
     }
     if (!running.run()) return {{}, running.last_error() + errors()};
+    outcome.has_plugin = has_plugin(*running.engine);
     for (size_t i = 0; i < outcome.outputs.size(); ++i)
       outcome.outputs[i] = tensor_of(outcome.outputs[i].type, outcome.outputs[i].extents, memory[inputs_.size() + i]);
     return outcome;
+  }
+
+  static bool has_plugin(nv::ICudaEngine& engine) {
+    const std::unique_ptr<nv::IEngineInspector> inspector(engine.createEngineInspector());
+    const std::string steps = inspector->getEngineInformation(nv::LayerInformationFormat::kJSON);
+    return steps.find("\"LayerType\": \"Plugin\"") != std::string::npos;
   }
 
   std::string errors() const {
@@ -215,6 +223,7 @@ void expect_outputs(const char* plugin, const char* version, const Attributes& a
     const Outcome got = run(way, plugin, version, attributes, inputs);
     EXPECT_EQ(got.error, "");
     ASSERT_EQ(got.outputs.size(), outputs.size());
+    EXPECT_EQ(got.has_plugin, way == Way::kEnqueue);
     for (size_t i = 0; i < outputs.size(); ++i) {
       SCOPED_TRACE(str("output ", i));
       EXPECT_EQ(got.outputs[i].type, outputs[i].type);

@@ -56,11 +56,12 @@ const char* name_of(Way way);
 struct Outcome {
   std::vector<Tensor> outputs;
   std::string error;  ///< of creating, building or running; empty if there was none
+  bool has_plugin = false;  ///< whether the engine has a step that is a plugin
 };
 Outcome run(Way way, const char* plugin, const char* version, const Attributes& attributes,
             const std::vector<Tensor>& inputs);
 
-/// Expects every way to give the outputs within `tolerance`, relative to the greater of 1 and the value.
+/// Expects every way to be the one that ran, and to give the outputs within `tolerance`, relative to the greater of 1 and the value.
 void expect_outputs(const char* plugin, const char* version, const Attributes& attributes,
                     const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs, double tolerance = 1e-5);
 /// The error of adding, or building by layers, a plugin that does not fit.
