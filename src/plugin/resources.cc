@@ -74,12 +74,21 @@ Result<IPluginResource*> Resources::acquire(const char* key, IPluginResource& re
   return error(Code::kState, "resource '", key, clone ? "': clone() gave the resource itself" : "': clone() gave null");
 }
 
-Status Resources::finish(const std::string& key, IPluginResource* clone) {
+namespace {
+
+/// What its release() returned.
+int32_t finish(IPluginResource* clone) {
   const int32_t failed = clone->release();
   delete clone;
+  return failed;
+}
+
+Status finished(const std::string& key, int32_t failed) {
   if (failed == 0) return {};
   return error(Code::kState, "resource '", key, "': release() failed with ", failed);
 }
+
+}  // namespace
 
 Status Resources::release(const char* key) {
   Waits& all = waits();
@@ -92,12 +101,12 @@ Status Resources::release(const char* key) {
   if (--slot->users > 0) return {};
   slot->busy = std::this_thread::get_id();
   lock.unlock();
-  // The caller's key may lie within the clone, which goes here.
-  const Status done = finish(found->first, slot->clone);
+  const int32_t failed = finish(slot->clone);
   lock.lock();
-  shared_.erase(found);
+  const auto released = shared_.extract(found);  // the caller's key may have lain within the clone
   all.free(*slot);
-  return done;
+  lock.unlock();
+  return finished(released.key(), failed);
 }
 
 std::vector<Error> Resources::clear() {
@@ -108,7 +117,7 @@ std::vector<Error> Resources::clear() {
   }
   std::vector<Error> failures;
   for (const auto& [key, slot] : left)
-    if (const Status done = finish(key, slot->clone); !done) failures.push_back(done.error());
+    if (const Status done = finished(key, finish(slot->clone)); !done) failures.push_back(done.error());
   return failures;
 }
 
