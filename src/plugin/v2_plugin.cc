@@ -6,6 +6,7 @@
 #include "plugin/api_tensors.h"
 #include "plugin/code_keeper.h"
 #include "plugin/library.h"
+#include "plugin/one_at_a_time.h"
 #include "plugin/plugin_stream.h"
 #include "plugin/v2_interface.h"
 
@@ -119,6 +120,7 @@ class V2Plugin final : public PluginObject {
     return std::vector<PluginField>{TRY(serialized(*plugin_, identity_))};
   }
   Result<std::unique_ptr<PluginInstance>> attach(int) const override {
+    TRY(attaching_.require_outside(identity_, "attachToContext"));
     const std::lock_guard lock(attaching_);
     TRY(initialize());
     return V2Instance::attach(plugin_, identity_, services_);
@@ -139,7 +141,7 @@ class V2Plugin final : public PluginObject {
   const Services services_;
   const std::vector<int> no_sizes_;
   mutable bool is_initialized_ = false;
-  mutable std::mutex attaching_;  ///< contexts of several threads share this object until each has its copy
+  mutable OneAtATime attaching_;  ///< contexts of several threads share this object until each has its copy
 };
 
 Result<std::shared_ptr<const V2Plugin>> adopt(Owned plugin, PluginIdentity identity, const Services& services) {

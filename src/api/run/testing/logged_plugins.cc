@@ -50,6 +50,7 @@ int32_t LoggedPlugin::onShapeChange(const nv::PluginTensorDesc*, int32_t, const 
 }
 nv::IPluginV3* LoggedPlugin::attachToContext(nv::IPluginResourceContext* context) noexcept {
   log_.allocator = context->getGpuAllocator();
+  if (log_.when_attached) log_.when_attached();
   if (++log_.attaching > 1) log_.overlapped = true;
   std::this_thread::yield();
   nv::IPluginV3* const copy = fails("attachToContext")                   ? nullptr

@@ -4,6 +4,7 @@
 #include <NvInferRuntime.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -25,6 +26,7 @@ struct PluginLog {
   std::vector<std::string> calls;
   std::atomic<int> alive = 0;  ///< copies that were made and not deleted
   std::string fails_in;        ///< the call that fails
+  std::function<void()> when_attached;  ///< called in attachToContext
   bool lacks_runtime = false;  ///< plugins have no runtime part
   std::string returns_itself;  ///< "clone" or "attachToContext": the call that makes no copy
   int32_t most_combinations = 100;
