@@ -9,6 +9,8 @@ namespace kiln::plugins {
 
 /// libnvinfer's functions for plugins; fails where it is of another build.
 Result<KilnPluginEntry> plugin_entry();
+/// Whether engines run on a GPU.
+bool runs_on_gpu();
 
 enum class Reduction : int32_t { kNone, kSum, kProd, kMax, kMin };
 /// updates[i] goes to data[i with i[axis] replaced by indices[i]].
