@@ -1,10 +1,10 @@
 // ScatterElements: y is data; each updates[i] is combined with y[i with i[axis] replaced by indices[i]], as ONNX has
 // it.
-//   in   data     f32, f16, i32 or i64, rank r >= 1
+//   in   data     f32, f16, bf16, i32 or i64, rank r >= 1
 //        indices  i32 or i64, rank r
 //        updates  data's type, indices' shape
 //   out  y        as data
-//   fields  axis  negative counts from the back. reduction  "add", "mul", "max", "min"; also "none": the last one stays
+//   fields  axis (negative counts from the back), reduction ("add", "mul", "max", "min", or "none": the last one stays)
 #include <map>
 
 #include "library/entry.h"
@@ -17,7 +17,7 @@ class ScatterElements final : public StandardPlugin {
  public:
   ScatterElements(int axis, Reduction reduction) : axis_(axis), reduction_(reduction) {}
   bool takes(nv::DataType type, std::span<const nv::DataType> before) const override {
-    if (before.empty()) return is_float(type) || is_index(type);
+    if (before.empty()) return is_float(type) || type == nv::DataType::kBF16 || is_index(type);
     return before.size() == 1 ? is_index(type) : type == before[0];
   }
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {

@@ -52,7 +52,7 @@ TEST_P(ScatterElements, CombinesUpdatesOneByOne) {
 
 TEST_P(ScatterElements, TakesOtherTypes) {
   const Tensor indices = ints({2, 4}, {0, 2, 1, 1, 0, -1, 1, 0});
-  for (const nv::DataType type : {nv::DataType::kHALF, nv::DataType::kINT32, nv::DataType::kINT64})
+  for (const nv::DataType type : {nv::DataType::kHALF, nv::DataType::kBF16, nv::DataType::kINT32, nv::DataType::kINT64})
     for (const Case& c : kCases) {
       const Tensor data = numbers({3, 4}, 1, type), updates = numbers({2, 4}, 2, type);
       expect_outputs("ScatterElements", GetParam(), Attributes().set("reduction", std::string(c.reduction)),
