@@ -1,7 +1,6 @@
 #include "library/proposals.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "library/detections.h"
 
@@ -71,7 +70,7 @@ Value chosen(const std::vector<Value>& corners, const Value& scores, const Value
   nms.most = how.most;
   nms.candidates = how.candidates;
   nms.iou_threshold = std::min(how.iou_threshold, 1.0);  // no overlap is greater
-  nms.score_threshold = std::numeric_limits<float>::lowest();
+  nms.score_threshold = kLowestScore;
   return detect(boxes, compared, reshape(ranked, {batch, count, 1}), nms).boxes;
 }
 
