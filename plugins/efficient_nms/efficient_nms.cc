@@ -125,7 +125,8 @@ std::vector<Value> EfficientNms::add_layers(Layers&, std::span<const Value> inpu
 
 Result<std::shared_ptr<const StandardPlugin>> make(Settings settings) {
   Suppression& how = settings.how;
-  TRY(require(how.most > 0 && how.most <= 3840, "at most ", how.most, " boxes; 1 to 3840 are possible"));
+  TRY(require(how.most > 0 && how.most <= kMostOfTopK, "at most ", how.most, " boxes; 1 to ", kMostOfTopK,
+              " are possible"));
   TRY(require(how.iou_threshold >= 0 && how.iou_threshold <= 1, "iou_threshold is ", how.iou_threshold));
   how.iou_threshold = just_below(how.iou_threshold);
   how.score_threshold = just_below(how.score_threshold);

@@ -37,10 +37,7 @@ class GenerateDetection final : public MaskRcnnDetection {
 
 Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   const MaskRcnnSettings settings = TRY(MaskRcnnSettings::of(fields));
-  std::vector<int64_t> image = TRY(fields.integers("image_size"));
-  if (image.empty()) image = {3, 832, 1344};
-  TRY(require(image.size() == 3 && image[0] > 0 && image[1] > 0 && image[2] > 0, "image_size has ", image.size(),
-              " numbers; channels, a height and a width above 0 are needed"));
+  const std::vector<int64_t> image = TRY(image_size(fields, {3, 832, 1344}));
   return std::make_shared<GenerateDetection>(settings, image[1], image[2]);
 }
 

@@ -232,4 +232,13 @@ std::vector<nv::PluginField> Fields::views() const {
   return result;
 }
 
+Result<std::vector<int64_t>> image_size(const Fields& fields, std::vector<int64_t> otherwise) {
+  if (!fields.has("image_size")) return otherwise;
+  std::vector<int64_t> size = TRY(fields.integers("image_size"));
+  TRY(require(size.size() == otherwise.size() && std::ranges::all_of(size, [](int64_t extent) { return extent > 0; }),
+              "image_size has ", size.size(), " numbers; ", otherwise.size() == 3 ? "channels, " : "",
+              "a height and a width above 0 are needed"));
+  return size;
+}
+
 }  // namespace kiln::plugins

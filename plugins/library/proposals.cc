@@ -32,7 +32,6 @@ Value in_image(const Value& boxes, int64_t height, int64_t width) {
 }
 
 Ranked best_anchors(const std::vector<float>& anchors, const Value& deltas, const Value& scores, int64_t most) {
-  constexpr int64_t kMostOfTopK = 3840;
   const auto count = static_cast<int64_t>(anchors.size() / 4);
   const Value all = scores.layers().constant(dims_of({count, 4}), anchors);
   if (std::min(most, count) > kMostOfTopK) return {unsqueeze(all, {0}), deltas, scores};

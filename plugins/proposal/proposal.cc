@@ -71,9 +71,9 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   least_size = TRY(fields.number("roi_min_size", 0));
   TRY(require(height > 1 && width > 1 && stride > 0 && least_size >= 0, "input_height is ", height, ", input_width ",
               width, ", rpn_stride ", stride, ", roi_min_size ", least_size, "; 2, 2, 1 and 0 at least are possible"));
-  TRY(require(choice.candidates > 0 && choice.most > 0 && choice.most <= 3840 && choice.iou_threshold > 0,
+  TRY(require(choice.candidates > 0 && choice.most > 0 && choice.most <= kMostOfTopK && choice.iou_threshold > 0,
               "pre_nms_top_n is ", choice.candidates, ", post_nms_top_n ", choice.most, ", nms_iou_threshold ",
-              choice.iou_threshold, "; 1 at least, 1 to 3840 and numbers above 0 are possible"));
+              choice.iou_threshold, "; 1 at least, 1 to ", kMostOfTopK, " and numbers above 0 are possible"));
   last_row = static_cast<double>(height - 1);
   last_column = static_cast<double>(width - 1);
   grid.stride = static_cast<double>(stride);

@@ -84,13 +84,11 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   const int64_t keep = TRY(fields.integer("keep_topk"));
   how.iou_threshold = TRY(fields.number("iou_threshold"));
   how.score_threshold = kLeastScore;
-  std::vector<int64_t> image = TRY(fields.integers("image_size"));
-  if (image.empty()) image = {3, 1024, 1024};
+  const std::vector<int64_t> image = TRY(image_size(fields, {3, 1024, 1024}));
   TRY(require(how.candidates > 0 && how.candidates <= kMostCandidates, "prenms_topk is ", how.candidates, "; 1 to ",
               kMostCandidates, " are possible"));
   TRY(require(keep > 0 && how.iou_threshold > 0, "keep_topk is ", keep, ", iou_threshold ", how.iou_threshold));
-  TRY(require(image.size() == 3 && image[0] == 3, "image_size has ", image.size(), " numbers and ",
-              image.empty() ? 0 : image[0], " channels; 3, a height and a width are needed"));
+  TRY(require(image[0] == 3, "image_size has ", image[0], " channels; 3 are needed"));
   TRY(require(std::min(image[1], image[2]) > 1 && std::max(image[1], image[2]) <= kMostAnchors &&
                   count_anchors(image[1], image[2]) <= kMostAnchors,
               "image_size is 3, ", image[1], ", ", image[2], "; sides of 2 or more with ", kMostAnchors,
