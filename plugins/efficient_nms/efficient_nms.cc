@@ -13,8 +13,7 @@
 //                 again, and -1 if there is none
 // A box goes if its overlap (intersection over union) with a better one is iou_threshold or more, or its score below
 // score_threshold. Of pairs in the score order of an image, all of them count, not only TensorRT's best 4096.
-//   fields  score_threshold, iou_threshold, max_output_boxes (K), background_class (-1: none), score_activation
-//   (whether
+//   fields  score_threshold, iou_threshold, max_output_boxes (K), background_class (-1: none), score_activation (1:
 //           scores get a sigmoid), class_agnostic, box_coding (0: corners, 1: centre and size)
 //   ONNX    score_threshold, iou_threshold, max_output_boxes_per_class (K), center_point_box
 //   TF      max_output_size_per_class, max_total_size (K), iou_threshold, score_threshold, pad_per_class (K is at most

@@ -2,11 +2,10 @@
 //   in   scores   f32 [N, A, H, W]: of the foreground
 //        delta    f32 [N, A 4, H, W]: dx, dy, log dw, log dh for each anchor
 //   out  y        f32 [N, post_nms_top_n, 4, 1]: corners y1, x1, y2, x2 divided by the last pixel's place, the best
-//   first;
-//                 0 where there are fewer
-//   fields  input_height, input_width  of the image. rpn_stride. roi_min_size (0)  boxes whose corners are so far apart
-//           or less come last of all. nms_iou_threshold  boxes that overlap better ones more go. pre_nms_top_n  so many
-//           of the best scores are looked at. post_nms_top_n. anchor_sizes  s. anchor_ratios  r
+//                 first; 0 where there are fewer
+//   fields  input_height, input_width (of the image), rpn_stride, roi_min_size (0: boxes whose corners are so far
+//           apart or less come last of all), nms_iou_threshold (boxes that overlap better ones more go), pre_nms_top_n
+//           (so many of the best scores are looked at), post_nms_top_n, anchor_sizes (s), anchor_ratios (r)
 // A cell's A anchors are, size by size, s sqrt(r) x s / sqrt(r) large; cell i has its centre at (i + 1/2) rpn_stride.
 // Boxes are clipped to the image's pixels; one that begins and ends in one pixel is 1 large.
 #include <algorithm>

@@ -3,11 +3,9 @@
 //   in   scores   f32 [N, B, 2, 1]: of background and foreground
 //        delta    f32 [N, B, 4, 1]: dy, dx, log dh, log dw, of standard deviations 0.1 and 0.2
 //   out  y        f32 [N, keep_topk, 4]: corners, clipped to 0 ... 1, the best first; 0 where there are fewer whose
-//   score
-//                 is above 0.01
-//   fields  prenms_topk  so many of the best scores are looked at, 1024 at most. keep_topk. iou_threshold. image_size
-//   3,
-//           H, W; 3, 1024, 1024 if it is absent
+//                 score is above 0.01
+//   fields  prenms_topk (so many of the best scores are looked at, 1024 at most), keep_topk, iou_threshold,
+//           image_size (3, H, W: 3, 1024, 1024)
 // B anchors belong to the image: for each stride 4, 8, 16, 32, 64, each of its multiples below H and W (row by row),
 // and r = 1/2, 1, 2, a box of s / sqrt(r) x s sqrt(r) around it, s = 8 strides. Its greater corner is a pixel less, and
 // all are divided by H - 1 and W - 1.

@@ -4,8 +4,8 @@
 //        loc      floats [N, R Lc 4, 1, 1]: boxes relative to priors, Lc = 1 if shared by classes, else C
 //        conf     [N, R C, 1, 1]: scores
 //        prior    [N or 1, 2, R 4, 1]: corners x1, y1, x2, y2; variances
-//   out  y        [N, 1, K, 7]: image, class, score, x1, y1, x2, y2, clipped to 0 ... 1; behind the count class -1,
-//   rest 0
+//   out  y        [N, 1, K, 7]: image, class, score, x1, y1, x2, y2, clipped to 0 ... 1; behind the count
+//                 class -1, and 0
 //        count    i32 [N, 1, 1, 1]. TensorRT calls it a float, with an integer's bits
 // With a prior's centre (cx, cy) and size (w, h), and v its variances, or 1 where varianceEncodedInTarget:
 //   codeType 0 (corners)          prior + v l
