@@ -36,11 +36,12 @@ bool runs_on_gpu() {
   return table && table->gpu.driver(&driver, &size_bytes) == kKilnOk && driver;
 }
 
-Value scatter_reduced(const Value& data, const Value& indices, const Value& updates, int axis, Reduction reduction) {
+Value scatter_reduced(const Value& data, const Value& indices, const Value& updates, int axis,
+                      KilnReduction reduction) {
   if (!data.tensor() || !indices.tensor() || !updates.tensor()) return data.layers().output(nullptr);
   return added(data.layers(), [&](const KilnPluginEntry& entry) {
     return entry.add_scatter_elements(&data.layers().network(), data.tensor(), indices.tensor(), updates.tensor(), axis,
-                                      static_cast<int32_t>(reduction));
+                                      reduction);
   });
 }
 
