@@ -23,13 +23,6 @@ void set_formats(std::vector<PluginTensor>& tensors, const Variant& variant) {
     for (const Format& format : *formats) tensors[i++].format = format;
 }
 
-std::string types_of(const std::vector<PluginTensor>& tensors, size_t num_inputs) {
-  std::string text;
-  for (size_t i = 0; i < tensors.size(); ++i)
-    text += str(i == 0 ? "" : i == num_inputs ? " -> " : ", ", tensors[i].dtype);
-  return text;
-}
-
 const ops::Plugin& plugin_of(const TacticContext& cx, const Region& region) {
   return *cx.graph.node(region.nodes[0]).op.as<ops::Plugin>();
 }
@@ -57,18 +50,14 @@ Match PluginTactic::match(const TacticContext& cx, ir::NodeId root) const {
   if (!plugin.object) return reject(plugin.plugin, " is named, and not there");
   Region region = single_node_region(cx.graph, root);
   region.inputs.resize(static_cast<size_t>(plugin.num_tensors));  // shape inputs have told all that they say
-  const std::vector<PluginTensor> tensors = tensors_of(cx, region);
-  const std::string types = types_of(tensors, region.inputs.size());
+  const std::string types = types_text(tensors_of(cx, region), region.inputs.size());
   const int most = plugin.object->most_combinations();
   if (most < 1) return reject(plugin.plugin, ": getFormatCombinationLimit returned ", most, "; 1 is the least");
   std::vector<PluginChoices> choices;
   for (const auto* values : {&region.inputs, &region.outputs})
-    for (const ir::ValueId value : *values) {
-      const PluginTensor& tensor = tensors[choices.size()];
-      choices.push_back({tensor, {tensor.dtype}, cx.graph.constant(value) != nullptr});
-    }
-  for (size_t i = 0; i < plugin.aliased_inputs.size(); ++i)
-    choices[region.inputs.size() + i].same_as = plugin.aliased_inputs[i];
+    for (const ir::ValueId value : *values)
+      choices.push_back(plugin_choices(cx.graph.type(value), cx.graph.constant(value) != nullptr));
+  follow_aliases(std::span(choices).subspan(region.inputs.size()), plugin.aliased_inputs);
   const PluginCombinations combinations = find_combinations(*plugin.object, choices, plugin.num_tensors, most);
   if (combinations.found.empty() && combinations.has_given_up)
     return reject(plugin.plugin, " took no combination of formats for its types (", types, ") in ", kMostPluginCalls,
