@@ -47,6 +47,8 @@ TEST(CropAndResize, SamplesRegions) {
                                       std::pair{"CropAndResizeDynamic", "2"}})
     for (const auto& [height, width] : {std::pair{4, 3}, std::pair{1, 1}, std::pair{2, 7}})
       expect_outputs(name, version, size(height, width), {x, rois}, {expected(x, rois, height, width)}, 1e-4);
+  expect_outputs("CropAndResizeDynamic", "2", size(4, 3), in_halves({x, rois}), {in_halves(expected(x, rois, 4, 3))},
+                 kHalfTolerance);
 }
 
 TEST(CropAndResize, RefusesEmptyCrops) {

@@ -105,6 +105,11 @@ TEST(EfficientNms, HasASigmoid) {
                  expected({.score_threshold = 0.55F}, boxes, scores));
 }
 
+TEST(EfficientNms, TakesHalves) {
+  const Tensor boxes = in_halves(overlapping_boxes(kImages, kBoxes, 1, 3)), scores = in_halves(scores_of(7));
+  expect_outputs("EfficientNMS_TRT", "1", attributes({}), {boxes, scores}, in_halves(expected({}, boxes, scores)));
+}
+
 TEST(EfficientNms, TakesScoresWithAnExtentOfOneBehind) {
   const Tensor boxes = overlapping_boxes(kImages, kBoxes, 1, 3), scores = scores_of(7);
   Tensor four = scores;

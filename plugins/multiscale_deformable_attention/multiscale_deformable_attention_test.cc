@@ -17,6 +17,7 @@ TEST_P(MultiscaleDeformableAttention, SumsSamplesOfAllLevels) {
                weights = noise({kBatch, kQueries, kHeads, kLevels, kPoints}, 2);
   Tensor locations = noise({kBatch, kQueries, kHeads, kLevels, kPoints, 2}, 3);
   for (double& value : locations.values) value = 0.5 + 0.75 * value;  // some are outside
+  locations.values = in_halves(locations).values;
   Tensor y{{kBatch, kQueries, kHeads, kSize}, {}};
   for (int64_t n = 0; n < kBatch; ++n)
     for (int64_t q = 0; q < kQueries; ++q)
@@ -40,8 +41,10 @@ TEST_P(MultiscaleDeformableAttention, SumsSamplesOfAllLevels) {
           }
           y.values.push_back(total);
         }
-  expect_outputs("MultiscaleDeformableAttnPlugin_TRT", GetParam(), {}, {values, shapes, starts, locations, weights},
-                 {y});
+  const std::vector<Tensor> inputs = {values, shapes, starts, locations, weights};
+  expect_outputs("MultiscaleDeformableAttnPlugin_TRT", GetParam(), {}, inputs, {y});
+  expect_outputs("MultiscaleDeformableAttnPlugin_TRT", GetParam(), {}, in_halves(inputs), {in_halves(y)},
+                 kHalfTolerance);
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, MultiscaleDeformableAttention, ::testing::Values("1", "2"));

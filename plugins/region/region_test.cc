@@ -28,6 +28,7 @@ TEST(Region, ActivatesEachBox) {
       for (int64_t c = 0; c < kClasses; ++c) y.values[at(5 + c)] = std::exp(x.values[at(5 + c)]) / total;
     }
   expect_outputs("Region_TRT", "1", attributes(4), {x}, {y});
+  expect_outputs("Region_TRT", "1", attributes(4), {in_halves(x)}, {in_halves(y)}, kHalfTolerance);
   expect_outputs("Region_TRT", "1", attributes(4).set_null("smTree"), {x}, {y});
 }
 

@@ -102,6 +102,8 @@ TEST_P(RoiAlign, TakesMeanOrMaximumOfSamples) {
                           Case{.scale = 0.75F, .takes_maximum = true, .ratio = 0}})
     expect_outputs("ROIAlign_TRT", GetParam(), attributes(how.half_pixel ? 1 : 0, how.scale, how), {x, rois, images},
                    {expected(x, rois, images, how)});
+  expect_outputs("ROIAlign_TRT", GetParam(), attributes(1, 0.5F, {}), in_halves({x, rois, images}),
+                 {in_halves(expected(x, rois, images, {.half_pixel = true, .scale = 0.5F}))}, kHalfTolerance);
 }
 
 TEST_P(RoiAlign, RefusesWhatItDoesNotHave) {

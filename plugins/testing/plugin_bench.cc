@@ -170,6 +170,17 @@ Tensor noise(std::vector<int64_t> extents, int seed, nv::DataType type) {
   return tensor;
 }
 
+Tensor in_halves(Tensor tensor) {
+  if (tensor.type != nv::DataType::kFLOAT) return tensor;
+  tensor.type = nv::DataType::kHALF;
+  for (double& value : tensor.values) value = static_cast<double>(static_cast<_Float16>(value));
+  return tensor;
+}
+std::vector<Tensor> in_halves(std::vector<Tensor> tensors) {
+  for (Tensor& tensor : tensors) tensor = in_halves(std::move(tensor));
+  return tensors;
+}
+
 Tensor ints(std::vector<int64_t> extents, std::vector<double> values) {
   return {std::move(extents), std::move(values), nv::DataType::kINT32};
 }
