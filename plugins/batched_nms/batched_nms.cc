@@ -73,8 +73,8 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields, bool ha
   settings.how.iou_threshold = TRY(fields.number("iouThreshold"));
   settings.clips = TRY(fields.flag("clipBoxes", true));
   settings.has_larger_boxes = !TRY(fields.flag("isNormalized", true)) && TRY(fields.flag("caffeSemantics", true));
-  TRY(require(settings.how.most > 0 && settings.how.most <= kMostOfTopK, "keepTopK is ", settings.how.most,
-              "; 1 to ", kMostOfTopK, " are possible"));
+  TRY(require(settings.how.most > 0 && settings.how.most <= kMostOfTopK, "keepTopK is ", settings.how.most, "; 1 to ",
+              kMostOfTopK, " are possible"));
   TRY(require(settings.how.candidates > 0, "topK is ", settings.how.candidates));
   TRY(require(settings.how.iou_threshold >= 0 && settings.how.iou_threshold <= 1, "iouThreshold is ",
               settings.how.iou_threshold));

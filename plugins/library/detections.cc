@@ -10,7 +10,8 @@ namespace {
 Value foreground(const Value& scores, int64_t background) {
   if (background < 0) return scores;
   const Value classes = scores.layers().iota(scores.extent(2), nv::DataType::kINT32);
-  return select(classes == static_cast<double>(background), scores.layers().scalar(kLowestScore, scores.type()), scores);
+  return select(classes == static_cast<double>(background), scores.layers().scalar(kLowestScore, scores.type()),
+                scores);
 }
 
 /// f32 [N, C, B]: 1 where a box of a class stays.

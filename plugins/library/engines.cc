@@ -78,7 +78,8 @@ Result<std::shared_ptr<const Engines::Built>> Engines::built(Descs inputs) {
     TRY(require(std::all_of(input.dims.d, input.dims.d + input.dims.nbDims, [](int64_t d) { return d >= 0; }),
                 "an extent of an input is not known"));
   const std::lock_guard lock(mutex_);
-  const auto found = std::ranges::find_if(all_, [&](const auto& one) { return std::ranges::equal(one->inputs, inputs, same); });
+  const auto found =
+      std::ranges::find_if(all_, [&](const auto& one) { return std::ranges::equal(one->inputs, inputs, same); });
   if (found != all_.end()) {
     std::rotate(found, found + 1, all_.end());
     return all_.back();

@@ -13,8 +13,7 @@ Result<KilnPluginEntry> plugin_entry();
 bool runs_on_gpu();
 
 /// updates[i] goes to data[i with i[axis] replaced by indices[i]].
-Value scatter_reduced(const Value& data, const Value& indices, const Value& updates, int axis,
-                      KilnReduction reduction);
+Value scatter_reduced(const Value& data, const Value& indices, const Value& updates, int axis, KilnReduction reduction);
 Value roi_align(const Value& x, const Value& rois, const Value& batch_indices, const KilnRoiAlign& how);
 
 }  // namespace kiln::plugins

@@ -114,8 +114,8 @@ Result<Fields> Fields::of(const nv::PluginFieldCollection* given, std::span<cons
   for (int32_t i = 0; i < given->nbFields; ++i) {
     const nv::PluginField& field = given->fields[i];
     TRY(require(field.name != nullptr, "field ", i, " has no name"));
-    const auto described = std::ranges::find_if(
-        known, [&](const nv::PluginField& one) { return std::strcmp(one.name, field.name) == 0; });
+    const auto described =
+        std::ranges::find_if(known, [&](const nv::PluginField& one) { return std::strcmp(one.name, field.name) == 0; });
     if (described == known.end() || result.has(field.name)) continue;
     const bool may_be_null = described->length == 0;
     if (may_be_null && !field.data) continue;

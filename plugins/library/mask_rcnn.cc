@@ -13,8 +13,9 @@ Result<MaskRcnnSettings> MaskRcnnSettings::of(const Fields& fields) {
   how.score_threshold = std::max(just_below(TRY(fields.number("score_threshold"))), kLeastScore);
   how.iou_threshold = TRY(fields.number("iou_threshold"));
   how.background_class = 0;
-  TRY(require(settings.num_classes > 0 && how.most > 0 && how.most <= kMostOfTopK && how.iou_threshold >= 0, "num_classes is ",
-              settings.num_classes, ", keep_topk ", how.most, ", iou_threshold ", how.iou_threshold));
+  TRY(require(settings.num_classes > 0 && how.most > 0 && how.most <= kMostOfTopK && how.iou_threshold >= 0,
+              "num_classes is ", settings.num_classes, ", keep_topk ", how.most, ", iou_threshold ",
+              how.iou_threshold));
   how.iou_threshold = std::min(how.iou_threshold, 1.0);
   return settings;
 }

@@ -100,8 +100,7 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
               kMostOfTopK, " are possible"));
   TRY(require(least_score >= 0 && how.iou_threshold >= 0, "fg_threshold is ", least_score, ", iou_threshold ",
               how.iou_threshold));
-  TRY(require(std::min(image[1], image[2]) >= kLeastSide &&
-                  std::max(image[1], image[2]) <= kMostAnchors &&
+  TRY(require(std::min(image[1], image[2]) >= kLeastSide && std::max(image[1], image[2]) <= kMostAnchors &&
                   count_anchors(image[1], image[2], kStrides[0]) <= kMostAnchors,
               "image_size is ", image[0], ", ", image[1], ", ", image[2], "; sides of ", kLeastSide, " or more with ",
               kMostAnchors, " anchors of a map at most are possible"));

@@ -34,9 +34,10 @@ TEST_P(MultiscaleDeformableAttention, SumsSamplesOfAllLevels) {
             }
             for (int64_t p = 0; p < kPoints; ++p) {
               const auto at = static_cast<size_t>((((n * kQueries + q) * kHeads + m) * kLevels + l) * kPoints + p);
-              total += weights.values[at] * between_pixels_and_zeros(plane.data(), height, width,
-                                                   locations.values[2 * at + 1] * static_cast<double>(height) - 0.5,
-                                                   locations.values[2 * at] * static_cast<double>(width) - 0.5);
+              total += weights.values[at] *
+                       between_pixels_and_zeros(plane.data(), height, width,
+                                                locations.values[2 * at + 1] * static_cast<double>(height) - 0.5,
+                                                locations.values[2 * at] * static_cast<double>(width) - 0.5);
             }
           }
           y.values.push_back(total);

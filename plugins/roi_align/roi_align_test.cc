@@ -96,10 +96,10 @@ TEST_P(RoiAlign, TakesMeanOrMaximumOfSamples) {
   const Tensor x = noise({2, 3, 6, 5}, 1), images = ints({4}, {0, 1, 1, 0});
   Tensor rois{{4, 4}, {0, 0, 4, 5, 1, 2, 8, 9, -3, -2, 2, 1, 7, 7, 7.5, 7.25}};
   rois.known_axes = 1;
-  for (const Case& how : {Case{}, Case{.half_pixel = true}, Case{.scale = 0.5F}, Case{.half_pixel = true, .scale = 0.5F},
-                          Case{.takes_maximum = true}, Case{.half_pixel = true, .takes_maximum = true},
-                          Case{.ratio = 0}, Case{.half_pixel = true, .ratio = 0},
-                          Case{.scale = 0.75F, .takes_maximum = true, .ratio = 0}})
+  for (const Case& how :
+       {Case{}, Case{.half_pixel = true}, Case{.scale = 0.5F}, Case{.half_pixel = true, .scale = 0.5F},
+        Case{.takes_maximum = true}, Case{.half_pixel = true, .takes_maximum = true}, Case{.ratio = 0},
+        Case{.half_pixel = true, .ratio = 0}, Case{.scale = 0.75F, .takes_maximum = true, .ratio = 0}})
     expect_outputs("ROIAlign_TRT", GetParam(), attributes(how.half_pixel ? 1 : 0, how.scale, how), {x, rois, images},
                    {expected(x, rois, images, how)});
   expect_outputs("ROIAlign_TRT", GetParam(), attributes(1, 0.5F, {}), in_halves({x, rois, images}),

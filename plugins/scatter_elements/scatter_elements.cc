@@ -36,11 +36,8 @@ class ScatterElements final : public StandardPlugin {
 };
 
 Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
-  static const std::map<std::string, KilnReduction, std::less<>> kReductions = {{"none", kKilnReplace},
-                                                                                {"add", kKilnSum},
-                                                                                {"mul", kKilnProduct},
-                                                                                {"max", kKilnMaximum},
-                                                                                {"min", kKilnMinimum}};
+  static const std::map<std::string, KilnReduction, std::less<>> kReductions = {
+      {"none", kKilnReplace}, {"add", kKilnSum}, {"mul", kKilnProduct}, {"max", kKilnMaximum}, {"min", kKilnMinimum}};
   const std::string name = TRY(fields.text("reduction", "none"));
   const auto found = kReductions.find(name);
   TRY(require(found != kReductions.end(), "reduction is '", name, "'; add, mul, max, min and none are there"));

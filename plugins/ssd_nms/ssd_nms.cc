@@ -115,7 +115,8 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields, bool is
   std::ranges::sort(sorted);
   TRY(require(sorted == std::vector<int64_t>{0, 1, 2}, "inputOrder is no order of 0, 1 and 2"));
   TRY(require(settings.how.most > 0 && settings.how.most <= kMostOfTopK && settings.how.candidates > 0, "keepTopK is ",
-              settings.how.most, " and topK ", settings.how.candidates, "; 1 to ", kMostOfTopK, " and 1 at least are possible"));
+              settings.how.most, " and topK ", settings.how.candidates, "; 1 to ", kMostOfTopK,
+              " and 1 at least are possible"));
   TRY(require(settings.num_classes > 0 && settings.how.iou_threshold >= 0 && settings.how.iou_threshold <= 1,
               "numClasses is ", settings.num_classes, ", nmsThreshold ", settings.how.iou_threshold));
   return std::make_shared<SsdNms>(std::move(settings));

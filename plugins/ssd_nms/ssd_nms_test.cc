@@ -52,9 +52,10 @@ Box decoded(const Case& c, const double* l, const double* prior, const double* v
 class SsdNms : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(SsdNms, DecodesAndKeepsTheBest) {
-  for (const Case& c : {Case{}, Case{.code = 0}, Case{.code = 2}, Case{.code = 3}, Case{.encoded = 1},
-                        Case{.shares_location = 0}, Case{.shares_priors = 0, .prior_images = kImages},
-                        Case{.prior_images = kImages}, Case{.normalized = 0}, Case{.order = {2, 0, 1}}, Case{.is_half = true}}) {
+  for (const Case& c :
+       {Case{}, Case{.code = 0}, Case{.code = 2}, Case{.code = 3}, Case{.encoded = 1}, Case{.shares_location = 0},
+        Case{.shares_priors = 0, .prior_images = kImages}, Case{.prior_images = kImages}, Case{.normalized = 0},
+        Case{.order = {2, 0, 1}}, Case{.is_half = true}}) {
     const int64_t places = c.shares_location ? 1 : kClasses, prior_images = c.prior_images;
     // The dynamic one takes each image's priors where there are any, whatever isBatchAgnostic says.
     const bool has_own = prior_images > 1 && (!c.shares_priors || std::string_view(GetParam()) == "NMSDynamic_TRT");

@@ -90,8 +90,8 @@ Result<std::vector<std::pair<PluginIdentity, PlanLibraries::Creator*>>> creators
   std::vector<std::pair<PluginIdentity, PlanLibraries::Creator*>> creators;
   for (PlanLibraries::Creator* creator : TRY(library.creators())) {
     const CreatorIdentity id = identity_of(*creator);
-    TRY(require(id.name && id.version, "a creator's name or version is null, or its kind '",
-                interface_name(*creator), "' is not one that Kiln knows"));
+    TRY(require(id.name && id.version, "a creator's name or version is null, or its kind '", interface_name(*creator),
+                "' is not one that Kiln knows"));
     creators.push_back({{id.name, id.version, id.plugin_namespace ? id.plugin_namespace : ""}, creator});
   }
   return creators;

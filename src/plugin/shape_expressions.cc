@@ -43,7 +43,8 @@ const IDimensionExpr* ShapeExpressions::guarded(F make) noexcept {
   } catch (CheckFailed& failed) {
     if (failure_) failure_ = std::unexpected(Error{Code::kInternal, std::move(failed.message)});
   } catch (...) {
-    if (failure_) failure_ = std::unexpected(Error{Code::kOutOfMemory, "out of memory"});  // which a string has room for
+    if (failure_)
+      failure_ = std::unexpected(Error{Code::kOutOfMemory, "out of memory"});  // which a string has room for
   }
   return nullptr;
 }

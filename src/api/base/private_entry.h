@@ -120,13 +120,7 @@ struct KilnRoiAlign {
 };
 
 /// kiln::ScatterReduction.
-enum KilnReduction : int32_t {
-  kKilnReplace = 0,
-  kKilnSum = 1,
-  kKilnProduct = 2,
-  kKilnMaximum = 3,
-  kKilnMinimum = 4
-};
+enum KilnReduction : int32_t { kKilnReplace = 0, kKilnSum = 1, kKilnProduct = 2, kKilnMaximum = 3, kKilnMinimum = 4 };
 
 struct KilnPluginEntry {
   /// `expander`, which lives as long as the process, is asked about the plugins of every network; null: none is.

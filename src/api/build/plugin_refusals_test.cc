@@ -77,8 +77,9 @@ TEST_F(PluginRefusals, AnAttachedCopyWithoutRuntimePart) {
   const std::unique_ptr<nv::IExecutionContext> context(r.engine->createExecutionContext());
   EXPECT_EQ(context, nullptr);
   const std::string text = r.last_error();
-  EXPECT_TRUE(has(text, "plugin 'TestScale' version '1': attachToContext: "
-                        "getCapabilityInterface(kRUNTIME) returned null"))
+  EXPECT_TRUE(has(text,
+                  "plugin 'TestScale' version '1': attachToContext: "
+                  "getCapabilityInterface(kRUNTIME) returned null"))
       << text;
   EXPECT_EQ(log.alive, alive);
 }
