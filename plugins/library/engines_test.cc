@@ -4,7 +4,9 @@
 #include <NvInferPlugin.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <string>
 
 namespace kiln::plugins {
 namespace {
@@ -38,7 +40,10 @@ class EnginesTest : public ::testing::Test {
     return desc;
   }
 
-  Listener listener;
+  Listener& listener = *[] {
+    static Listener* const first = new Listener;  // the library may keep it
+    return first;
+  }();
   const float least_ = -1, most_ = 1;
   const nv::PluginField fields_[2] = {{"clipMin", &least_, nv::PluginFieldType::kFLOAT32, 1},
                                       {"clipMax", &most_, nv::PluginFieldType::kFLOAT32, 1}};

@@ -57,7 +57,8 @@ T* const* stable_list(std::set<std::vector<T*>>& lists, std::vector<T*> list, in
 }  // namespace
 
 Registry::~Registry() {
-  for (const Error& failure : resources_.clear()) report("releasePluginResource", std::unexpected(failure));
+  for (const Error& failure : resources_.clear())
+    succeeds("releasePluginResource", [&]() -> Status { return std::unexpected(failure); });
   creators_.clear();
   libraries_.clear();  // while the recorder can be told what their last code calls
 }
