@@ -25,7 +25,6 @@ class EnginesTest : public ::testing::Test {
     if (device && std::string(device) == "cuda") GTEST_SKIP() << "memory here is the host's; KILN_DEVICE=cpu runs it";
     initLibNvInferPlugins(&listener, "");
   }
-  void TearDown() override { set_logger(nullptr); }
   /// Whether a call builds an engine.
   template <class F>
   bool builds(F call) {
