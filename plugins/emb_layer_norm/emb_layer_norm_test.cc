@@ -14,7 +14,9 @@ std::vector<double> normalized_row(std::vector<double> row, const std::vector<fl
   double mean = 0, variance = 0;
   for (const double value : row) mean += value / count;
   for (const double value : row) variance += (value - mean) * (value - mean) / count;
-  for (size_t i = 0; i < row.size(); ++i) row[i] = (row[i] - mean) / std::sqrt(variance + 1e-6) * gamma[i] + beta[i];
+  constexpr double kEpsilon = 0x1p-23;
+  for (size_t i = 0; i < row.size(); ++i)
+    row[i] = (row[i] - mean) / std::sqrt(variance + kEpsilon) * gamma[i] + beta[i];
   return row;
 }
 

@@ -1,5 +1,5 @@
 /// A plugin as the compiler and the runtime see it, whatever interface its author wrote it against: src/plugin makes
-/// these of TensorRT's classes. All calls reach code of the program's.
+/// these of TensorRT's classes. Every call runs code of the program.
 #pragma once
 
 #include <array>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plugin/creator_identity.h"
 #include "plugin/fields.h"
 #include "plugin/v2_plugin.h"
 #include "plugin/v3_plugin.h"
@@ -10,9 +11,6 @@ namespace kiln::plugin {
 namespace {
 
 namespace nv = nvinfer1;
-
-constexpr std::string_view kV3Creator = "PLUGIN CREATOR_V3ONE", kV2Creator = "PLUGIN CREATOR_V1",
-                           kQuickCreator = "PLUGIN CREATOR_V3QUICK";
 
 /// Those of the attributes that a creator names: TensorRT hands it no others.
 std::vector<PluginField> fields_of(const nv::PluginFieldCollection* names, std::span<const PluginField> attributes) {
@@ -68,8 +66,8 @@ Result<std::shared_ptr<const PluginObject>> create_v2(nv::IPluginCreatorInterfac
   nv::IPluginV2* const made = make_of<nv::IPluginCreator>(
       creator, attributes, [&](auto& known, const auto& fields) { return known.createPlugin(layer.c_str(), &fields); });
   if (!made) return error(Code::kInvalidArgument, plugin, ": createPlugin returned null for the node's attributes");
-  made->setPluginNamespace(plugin.plugin_namespace.c_str());
-  return adopt_v2(made, nv::TensorRTPhase::kBUILD, services);
+  return adopt_v2(made, nv::TensorRTPhase::kBUILD, services,
+                  std::make_shared<const std::string>(plugin.plugin_namespace));
 }
 
 }  // namespace
@@ -79,13 +77,15 @@ nv::IPluginCreatorInterface* find_creator(nv::IPluginRegistry& registry, const P
 }
 
 Result<PluginGeneration> generation_of(nv::IPluginCreatorInterface& creator, const PluginIdentity& plugin) {
-  const nv::InterfaceInfo info = creator.getInterfaceInfo();
-  const std::string_view kind = info.kind ? info.kind : "";
-  if (kind == kV3Creator) return PluginGeneration::kV3;
-  if (kind == kV2Creator) return PluginGeneration::kV2;
-  if (kind == kQuickCreator) return PluginGeneration::kQuick;
-  return error(Code::kUnsupported, "the creator of ", plugin, " is of interface '", kind, "'; '", kV3Creator, "', '",
-               kV2Creator, "' or '", kQuickCreator, "' is needed");
+  switch (kind_of(creator)) {
+    case CreatorKind::kV3One: return PluginGeneration::kV3;
+    case CreatorKind::kV1: return PluginGeneration::kV2;
+    case CreatorKind::kV3Quick: return PluginGeneration::kQuick;
+    case CreatorKind::kUnknown: break;
+  }
+  return error(Code::kUnsupported, "the creator of ", plugin, " is of interface '", interface_name(creator), "'; '",
+               interface_name(CreatorKind::kV3One), "', '", interface_name(CreatorKind::kV1), "' or '",
+               interface_name(CreatorKind::kV3Quick), "' is needed");
 }
 
 Result<ops::Plugin> create_plugin(nv::IPluginCreatorInterface& creator, const PluginIdentity& plugin,

@@ -54,8 +54,8 @@ Result<std::shared_ptr<const PluginObject>> make_v2(const steps::Plugin& step, c
   if (!made)
     return error(Code::kDevice, step.plugin, ": deserializePlugin returned null for the ", bytes.size(),
                  " bytes of the plan");
-  made->setPluginNamespace(step.plugin.plugin_namespace.c_str());
-  return adopt_v2(made, nv::TensorRTPhase::kRUNTIME, services);
+  return adopt_v2(made, nv::TensorRTPhase::kRUNTIME, services,
+                  std::make_shared<const std::string>(step.plugin.plugin_namespace));
 }
 
 Result<std::shared_ptr<const PluginObject>> make(const steps::Plugin& step, const std::string& layer,

@@ -10,6 +10,7 @@
 #include "plugin/fields.h"
 #include "plugin/kernel_launch.h"
 #include "plugin/library.h"
+#include "plugin/one_at_a_time.h"
 #include "plugin/plugin_stream.h"
 #include "plugin/quick_plugin.h"
 #include "plugin/shape_expressions.h"
@@ -85,7 +86,9 @@ class V3Instance final : public PluginInstance {
       return error(Code::kDevice, identity, ": attachToContext returned the plugin itself, not a copy");
     made->plugin_.reset(attached);
     if (!made->plugin_) return error(Code::kDevice, identity, ": attachToContext returned null");
-    made->runtime_ = TRY(Parts::of(*made->plugin_, nv::TensorRTPhase::kRUNTIME)).runtime;
+    made->runtime_ = TRY(in_context(Parts::of(*made->plugin_, nv::TensorRTPhase::kRUNTIME), [&] {
+                       return str(identity, ": attachToContext");
+                     })).runtime;
     TRY(returned(identity, "setTactic", made->runtime_->setTactic(tactic)));
     TRY(made->stream_.create());
     return made;
@@ -162,6 +165,7 @@ class V3Plugin final : public PluginObject {
   }
   Result<std::unique_ptr<PluginInstance>> attach(int tactic) const override {
     CHECK(parts_.runtime);
+    TRY(attaching_.require_outside(identity_, "attachToContext"));
     const std::lock_guard lock(attaching_);
     return V3Instance::attach(*plugin_, *parts_.runtime, identity_, tactic, services_);
   }
@@ -184,11 +188,11 @@ class V3Plugin final : public PluginObject {
   const PluginIdentity identity_;
   const Services services_;
   mutable std::vector<int> size_outputs_;
-  mutable std::mutex configuring_;
+  mutable OneAtATime configuring_;
   mutable std::pair<std::vector<PluginTensor>, std::vector<PluginTensor>> latest_tensors_;  ///< that were configured
   mutable Configured latest_;  ///< for them, but the object
   mutable std::weak_ptr<const PluginObject> latest_object_;
-  mutable std::mutex attaching_;  ///< contexts of several threads share this object until each has its copy
+  mutable OneAtATime attaching_;  ///< contexts of several threads share this object until each has its copy
 };
 
 Result<std::vector<DType>> V3Plugin::output_types(const InferContext& cx, int num_tensors) const {
@@ -285,6 +289,7 @@ Result<PluginObject::Configured> V3Plugin::configure(std::span<const PluginTenso
                                                      std::span<const PluginTensor> outputs) const {
   const auto tensors =
       std::pair(std::vector(inputs.begin(), inputs.end()), std::vector(outputs.begin(), outputs.end()));
+  TRY(configuring_.require_outside(identity_, "configurePlugin"));
   const std::lock_guard lock(configuring_);
   if (auto held = latest_object_.lock(); held && latest_tensors_ == tensors) {
     Configured result = latest_;

@@ -24,13 +24,6 @@ void set_formats(std::vector<PluginTensor>& tensors, const Variant& variant) {
     for (const Format& format : *formats) tensors[i++].format = format;
 }
 
-std::string types_of(const std::vector<PluginTensor>& tensors, size_t num_inputs) {
-  std::string text;
-  for (size_t i = 0; i < tensors.size(); ++i)
-    text += str(i == 0 ? "" : i == num_inputs ? " -> " : ", ", tensors[i].dtype);
-  return text;
-}
-
 const ops::Plugin& plugin_of(const TacticContext& cx, const Region& region) {
   return *cx.graph.node(region.nodes[0]).op.as<ops::Plugin>();
 }
@@ -127,18 +120,14 @@ Match PluginTactic::match(const TacticContext& cx, ir::NodeId root) const {
         "own code (QuickPluginCreationRequest::kSTRICT_JIT), if it has one");
   Region region = single_node_region(cx.graph, root);
   region.inputs.resize(static_cast<size_t>(plugin.num_tensors));  // shape inputs have told all that they say
-  const std::vector<PluginTensor> tensors = tensors_of(cx, region);
-  const std::string types = types_of(tensors, region.inputs.size());
+  const std::string types = types_text(tensors_of(cx, region), region.inputs.size());
   const int most = plugin.object->most_combinations();
   if (most < 1) return reject(plugin.plugin, ": getFormatCombinationLimit returned ", most, "; 1 is the least");
   std::vector<PluginChoices> choices;
   for (const auto* values : {&region.inputs, &region.outputs})
-    for (const ir::ValueId value : *values) {
-      const PluginTensor& tensor = tensors[choices.size()];
-      choices.push_back({tensor, {tensor.dtype}, cx.graph.constant(value) != nullptr});
-    }
-  for (size_t i = 0; i < plugin.aliased_inputs.size(); ++i)
-    choices[region.inputs.size() + i].same_as = plugin.aliased_inputs[i];
+    for (const ir::ValueId value : *values)
+      choices.push_back(plugin_choices(cx.graph.type(value), cx.graph.constant(value) != nullptr));
+  follow_aliases(std::span(choices).subspan(region.inputs.size()), plugin.aliased_inputs);
   const PluginCombinations combinations = find_combinations(*plugin.object, choices, plugin.num_tensors, most);
   if (combinations.found.empty() && combinations.has_given_up)
     return reject(plugin.plugin, " took no combination of formats for its types (", types, ") in ", kMostPluginCalls,
@@ -198,8 +187,9 @@ Result<StepDraft> PluginTactic::draft(const TacticContext& cx, const Region& reg
                                                     : plugin_draft(cx, region, configured, tactic);
   result.aliased_inputs = plugin_of(cx, region).aliased_inputs;
   result.is_timed_anew = configured.timing_id.empty();
-  // Times of a plugin without an id are another's only where the nodes are the same.
-  result.tuning.set("timing_id", result.is_timed_anew ? str("node:", node.name) : configured.timing_id);
+  // Times of a plugin without an id are those of its node alone, of which several may have one name.
+  const auto own_id = [&] { return str("node:", std::to_underlying(region.nodes[0]), ' ', node.name); };
+  result.tuning.set("timing_id", result.is_timed_anew ? own_id() : configured.timing_id);
   return result;
 }
 

@@ -218,6 +218,21 @@ TEST_F(PluginNodes, QuickOnesAreAskedForTheFormThatIsPreferred) {
       << errors();
 }
 
+struct NoMemory final : nv::IGpuAllocator {
+  void* allocate(uint64_t, uint64_t, nv::AllocatorFlags) noexcept override { return nullptr; }
+  bool deallocate(void*) noexcept override { return true; }
+};
+TEST_F(PluginNodes, GetTheBuildersAllocator) {
+  log.tactics = {1, 2};  // which are timed, and attached for that
+  NoMemory mine;
+  builder->setGpuAllocator(&mine);
+  ASSERT_TRUE(parse(one_node("TestScale", {factor_of(4)}))) << errors();
+  builder->setGpuAllocator(nullptr);  // the build's own memory; plugins keep what the builder had when they were made
+  const std::unique_ptr<nv::IHostMemory> plan(builder->buildSerializedNetwork(*network, *config));
+  ASSERT_TRUE(plan) << errors();
+  EXPECT_EQ(log.allocator, &mine);
+}
+
 TEST_F(PluginNodes, OfVersion2HaveNoShapeInputs) {
   const LoggedCreatorV2<ScaleDynamic> old(log, "TestScaleDynamic");
   const Proto shapes = model(graph(

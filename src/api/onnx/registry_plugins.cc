@@ -43,8 +43,8 @@ Result<ops::Plugin> RegistryPlugins::make(const onnx::PluginNode& node) {
   auto request = nv::QuickPluginCreationRequest::kUNKNOWN;
   if (TRY(plugin::generation_of(*creator, node.identity)) == PluginGeneration::kQuick)
     request = TRY(in_context(request_of(node.attributes, network_), [&] { return str(node.identity); }));
-  return plugin::create_plugin(*creator, node.identity, node.layer, node.attributes, request,
-                               TRY(plugin_services(reporter_)));
+  const plugin::Services services = TRY(plugin_services(network_.reporter(), network_.gpu_allocator()));
+  return plugin::create_plugin(*creator, node.identity, node.layer, node.attributes, request, services);
 }
 
 }  // namespace kiln::api

@@ -1,9 +1,7 @@
-/// Plugins of a registry, as the importer looks for them.
+/// Plugins of the builder's registry, as the importer looks for them.
 #pragma once
 
-#include <NvInfer.h>
-
-#include "api/base/report.h"
+#include "api/base/network_handle.h"
 #include "onnx/plugin_source.h"
 
 namespace kiln::api {
@@ -11,15 +9,14 @@ namespace kiln::api {
 class RegistryPlugins final : public onnx::PluginSource {
  public:
   /// For nodes of a network, whose flags say which form quick plugins have.
-  RegistryPlugins(nvinfer1::INetworkDefinition& network, const Reporter& reporter)
-      : network_(network), registry_(network.getBuilder().getPluginRegistry()), reporter_(reporter) {}
+  explicit RegistryPlugins(NetworkHandle& network)
+      : network_(network), registry_(network.getBuilder().getPluginRegistry()) {}
   bool knows(const PluginIdentity& identity) override;
   Result<ops::Plugin> make(const onnx::PluginNode& node) override;
 
  private:
-  nvinfer1::INetworkDefinition& network_;
+  NetworkHandle& network_;
   nvinfer1::IPluginRegistry& registry_;
-  const Reporter& reporter_;
 };
 
 }  // namespace kiln::api
