@@ -8,6 +8,9 @@
 #include "ops/concatenation.h"
 #include "ops/dim_values.h"
 #include "ops/einsum.h"
+#include "ops/element_wise.h"
+#include "ops/fold.h"
+#include "ops/gather.h"
 #include "ops/loop.h"
 #include "ops/matrix_multiply.h"
 #include "ops/reshape.h"
@@ -57,15 +60,14 @@ Result<ir::Graph> simple_body(const ir::Graph& graph, ir::NodeId loop, PassConte
   return body;
 }
 
-/// The number of rows of a state: all of its axes but the last, or but the one before where that has one element.
-std::optional<sym::Expr> rows_of(const TensorType& state) {
-  if (state.rank() == 0) return std::nullopt;
-  const auto last = state.shape.back().constant();
-  if (!last) return std::nullopt;
-  if (*last == 1 && state.rank() > 1 && sym::provably_equal(state.volume(), state.shape.end()[-2])) return 1;
+/// How many rows a state may have: all of its axes but the last; where that has one element, also a single row, which
+/// is a column.
+std::vector<sym::Expr> rows_of(const TensorType& state) {
+  if (state.rank() == 0 || !state.shape.back().is_const()) return {};
   sym::Expr rows = 1;
   for (size_t i = 0; i + 1 < state.shape.size(); ++i) rows *= state.shape[i];
-  return rows;
+  if (state.shape.back() != sym::Expr(1) || !rows.is_const() || rows == sym::Expr(1)) return {rows};
+  return {rows, 1};
 }
 
 /// A loop as a recurrence.
@@ -105,8 +107,10 @@ class Recognizer {
   bool is_used(size_t output) const { return graph_.num_uses(node().outputs[output]) > 0; }
 
   Status check_loop() const;
+  std::optional<Recognized> find_cell_of(size_t h, std::string& reason);
   Result<Recognized> find_cell();
   Status find_inputs(Recognized& found);
+  Result<bool> take_products(Recognized& found);
   bool is_new_state(const Recognized& found, ValueId value) const;
   Status check_outputs(const Recognized& found) const;
   Status check_constants(const RecurrentCell& cell);
@@ -115,7 +119,7 @@ class Recognizer {
   Status add_cell_inputs(std::vector<ValueId>& inputs);
   Status add_step_inputs(std::vector<ValueId>& inputs);
   Result<ValueId> add(Op op, std::vector<ValueId> inputs) { return graph_.add_one(std::move(op), inputs, name_); }
-  Result<ValueId> reshaped(ValueId x, const Shape& shape);
+  Result<ValueId> with_shape(ValueId x, const Shape& shape);
   Result<ValueId> add_numbers(const Shape& values);
   Result<ValueId> whole_input(size_t term);
   Result<ValueId> joined_inputs();
@@ -151,34 +155,44 @@ Status Recognizer::check_loop() const {
   return {};
 }
 
-/// Tries all carried values as the state, alone or with another one as the memory. The error has all that is different.
+/// The cell whose state a carried value is, alone or with another one as the memory. `reason` gets what is different.
+std::optional<Recognized> Recognizer::find_cell_of(size_t h, std::string& reason) {
+  std::optional<Recognized> found;
+  const auto take = [&](Result<RecurrentCell> cell, std::optional<size_t> c) {
+    if (cell)
+      found = Recognized{.cell = std::move(*cell), .h = h, .c = c, .inputs = {}};
+    else
+      reason += str(reason.empty() ? "" : "; ", cell.error().message);
+    return cell.has_value();
+  };
+  const CarriedState state = carried(h);
+  for (size_t c = 0; c < static_cast<size_t>(op().carried); ++c) {
+    const CarriedState memory = carried(c);
+    if (c == h || !body_->type(memory.before).same_type(body_->type(state.before))) continue;
+    if (take(find_step(*forms_, state, &memory), c) || take(find_lstm_cell(*forms_, state, memory), c)) return found;
+  }
+  if (!take(find_step(*forms_, state, nullptr), {}) && !take(find_gru_cell(*forms_, state), {}))
+    take(find_plain_cell(*forms_, state), {});
+  return found;
+}
+
+/// Tries all carried values as the state. The error has all that is different.
 Result<Recognized> Recognizer::find_cell() {
   std::string reason;
   const auto count = static_cast<size_t>(op().carried);
-  const auto try_cell = [&](Result<RecurrentCell> cell, size_t h,
-                            std::optional<size_t> c) -> std::optional<Recognized> {
-    if (cell) return Recognized{.cell = std::move(*cell), .h = h, .c = c, .inputs = {}};
-    reason += str(reason.empty() ? "" : "; ", cell.error().message);
-    return std::nullopt;
-  };
   for (size_t h = 0; h < count; ++h) {
-    const TensorType& type = body_->type(carried(h).before);
-    const auto rows = rows_of(type);
-    const bool is_state = is_float(type.dtype) && rows && body_->num_uses(carried(h).before) > 0;
-    if (!is_state) continue;
+    const TensorType type = body_->type(carried(h).before);  // a copy: forms add values to the body
+    if (!is_float(type.dtype) || body_->num_uses(carried(h).before) == 0) continue;
     const bool rounds = inner_.strongly_typed && type.dtype != DType::kF32;
-    if (type.dtype == DType::kF64 || rounds) return error(Code::kUnsupported, "its states are ", type.dtype);
-    rows_ = *rows;
-    forms_ = std::make_unique<LinearForms>(*body_, rows_);
-    for (size_t c = 0; c < count; ++c) {
-      if (c == h || !body_->type(carried(c).before).same_type(type)) continue;
-      const CarriedState memory = carried(c);
-      if (auto found = try_cell(find_step(*forms_, carried(h), &memory), h, c)) return *found;
-      if (auto found = try_cell(find_lstm_cell(*forms_, carried(h), memory), h, c)) return *found;
+    if (type.dtype == DType::kF64 || rounds) {
+      reason += str(reason.empty() ? "" : "; ", "a state is ", type.dtype);
+      continue;
     }
-    if (auto found = try_cell(find_step(*forms_, carried(h), nullptr), h, {})) return *found;
-    if (auto found = try_cell(find_gru_cell(*forms_, carried(h)), h, {})) return *found;
-    if (auto found = try_cell(find_plain_cell(*forms_, carried(h)), h, {})) return *found;
+    for (const sym::Expr& rows : rows_of(type)) {
+      rows_ = rows;
+      forms_ = std::make_unique<LinearForms>(*body_, rows_);
+      if (auto found = find_cell_of(h, reason)) return *std::move(found);
+    }
   }
   return error(Code::kUnsupported, reason.empty() ? "it carries no state of floats" : reason);
 }
@@ -193,18 +207,56 @@ Status Recognizer::find_inputs(Recognized& found) {
     TRY(require(gate.inputs.size() == gates[0].inputs.size(), "its gates read different inputs"));
     for (const LinearTerm& term : gate.inputs) {
       found.inputs.push_back(TRY(slices_->find(term.source)));
+      found.inputs.back().width = volume(*forms_->features(term.source));
       TRY(require(is_step || term.picks == has_products, "it adds inputs and products of inputs"));
       TRY(require(found.inputs.back().direction == found.inputs[0].direction,
                   "it reads one input forward and one in reverse"));
     }
   }
-  found.has_products = has_products;
+  found.has_products = has_products && !TRY(take_products(found));
   if (has_products || is_step) return {};
   for (const CellGate& gate : gates)
     for (const LinearTerm& term : gates[0].inputs)
       TRY(require(std::ranges::count(gate.inputs, term.source, &LinearTerm::source) == 1,
                   "its gates read different inputs"));
   return {};
+}
+
+/// Where the network multiplies the inputs by one constant matrix for the loop alone, takes that over: the matrix is
+/// cut into gates while the network is built, its products only when it runs. Whether it does.
+Result<bool> Recognizer::take_products(Recognized& found) {
+  const ValueId whole = found.inputs[0].whole;
+  const bool is_for_all = std::ranges::all_of(
+      found.inputs, [&](const SlicedInput& input) { return input.whole == whole && input.axis == 0; });
+  if (!is_for_all || graph_.num_uses(whole) != 1) return false;
+  const ir::Graph::Mark mark = graph_.mark();
+  LinearForms outside(graph_, slices_->trips() * rows_);
+  const auto form = outside.of(whole);
+  const bool is_product = form && !form->activation && form->terms.size() == 1 && !form->terms[0].picks;
+  std::vector<ops::Constant> made;  // the matrix, and the biases
+  for (const ValueId value : {is_product ? form->terms[0].weights : ValueId::kNone,
+                              is_product ? form->bias : ValueId::kNone})
+    made.push_back(value == ValueId::kNone ? ops::Constant{} : TRY(outside.compute(value)));
+  graph_.roll_back(mark);
+  if (!is_product) return false;
+  const int64_t width = made[0].value.extents().back(), count = made[0].value.volume() / width;
+  if (count != found.inputs[0].width) return false;
+  const auto rows_at = [&](const ops::Constant& all, const Extents& extents, ValueId positions) {
+    return forms_->add(ops::Gather{}, {body_->add_constant(reshaped(all, extents)), positions});
+  };
+  for (size_t g = 0; g < found.cell.gates.size(); ++g) {
+    CellGate& gate = found.cell.gates[g];
+    const ValueId positions = gate.inputs[0].weights;
+    gate.inputs[0] = {found.cell.gates[0].inputs[0].source, rows_at(made[0], {count, width}, positions), false};
+    found.inputs[g].whole = form->terms[0].source;
+    found.inputs[g].width = width;
+    if (form->bias == ValueId::kNone) continue;
+    const ValueId bias = rows_at(made[1], {count}, positions);
+    gate.input_bias = gate.input_bias == ValueId::kNone
+                          ? bias
+                          : forms_->add(ops::ElementWise{ops::ElementWiseKind::kSum}, {gate.input_bias, bias});
+  }
+  return true;
 }
 
 /// Whether a value of the body is the new state. A step of a Recurrence gives it twice.
@@ -255,7 +307,7 @@ Result<ValueId> Recognizer::add_numbers(const Shape& values) {
   return add(ops::DimValues{values, DType::kI64, {std::ssize(values)}}, {});
 }
 
-Result<ValueId> Recognizer::reshaped(ValueId x, const Shape& shape) {
+Result<ValueId> Recognizer::with_shape(ValueId x, const Shape& shape) {
   if (graph_.type(x).shape == shape) return x;
   ops::Reshape reshape{.dims = {}, .zero_is_placeholder = false};
   if (!std::ranges::all_of(shape, [](const sym::Expr& extent) { return extent.is_const(); }))
@@ -267,11 +319,9 @@ Result<ValueId> Recognizer::reshaped(ValueId x, const Shape& shape) {
 /// The input of a term, [time, rows, width].
 Result<ValueId> Recognizer::whole_input(size_t term) {
   const SlicedInput& input = found_.inputs[term];
-  const size_t per_gate = found_.cell.gates[0].inputs.size();
-  const ValueId source = found_.cell.gates[term / per_gate].inputs[term % per_gate].source;
   ValueId x = input.whole;
   if (input.axis > 0) x = TRY(add(ops::Transpose{axis_to_front(graph_.type(x).rank(), input.axis)}, {x}));
-  return reshaped(x, {slices_->trips(), rows_, volume(*forms_->features(source))});
+  return with_shape(x, {slices_->trips(), rows_, input.width});
 }
 
 /// All inputs side by side.
@@ -319,7 +369,7 @@ Result<ValueId> Recognizer::input_weights() {
     width = 0;
     for (const LinearTerm& first : found_.cell.gates[0].inputs) {
       const LinearTerm& term = *std::ranges::find(gate.inputs, first.source, &LinearTerm::source);
-      const int64_t own = volume(*forms_->features(term.source));
+      const int64_t own = body_->type(term.weights).volume().value() / hidden;
       columns.push_back(forms_->add(ops::Reshape{.dims = {hidden, own}, .zero_is_placeholder = false}, {term.weights}));
       width += own;
     }
@@ -397,8 +447,8 @@ Status Recognizer::build(std::vector<ValueId>& results) {
   std::vector<ValueId> inputs(Recurrence::kP + 1, ValueId::kNone);
   TRY(found_.cell.step == ir::NodeId::kNone ? add_cell_inputs(inputs) : add_step_inputs(inputs));
   const auto first = [&](size_t k) { return node().inputs[static_cast<size_t>(ops::Loop::kFirstCarried) + k]; };
-  inputs[Recurrence::kInitialH] = TRY(reshaped(first(found_.h), states()));
-  if (found_.c) inputs[Recurrence::kInitialC] = TRY(reshaped(first(*found_.c), states()));
+  inputs[Recurrence::kInitialH] = TRY(with_shape(first(found_.h), states()));
+  if (found_.c) inputs[Recurrence::kInitialC] = TRY(with_shape(first(*found_.c), states()));
   while (inputs.back() == ValueId::kNone) inputs.pop_back();
   const std::vector<ValueId> outputs = TRY(graph_.add(recurrence, inputs, name_));
   const auto carried = static_cast<size_t>(op().carried);
@@ -407,7 +457,7 @@ Status Recognizer::build(std::vector<ValueId>& results) {
     if (!is_used(k)) continue;
     ValueId y = outputs[k == found_.h ? Recurrence::kYH : k == found_.c ? Recurrence::kYC : Recurrence::kY];
     if (k >= carried && op().stacks[k - carried] != direction) y = TRY(flipped(y));
-    results[k] = TRY(reshaped(y, Shape(graph_.type(node().outputs[k]).shape)));
+    results[k] = TRY(with_shape(y, Shape(graph_.type(node().outputs[k]).shape)));
   }
   return {};
 }

@@ -7,7 +7,9 @@
 #include "ir/copy.h"
 #include "ir/parse.h"
 #include "ir/testing/interpret.h"
+#include "ops/element_wise.h"
 #include "ops/loop.h"
+#include "ops/matrix_multiply.h"
 #include "ops/recurrence.h"
 #include "ops/reshape.h"
 #include "passes/pass.h"
@@ -313,6 +315,9 @@ TEST(RecognizeRecurrence, NoBatchOrMoreAxes) {
   columns.body += "wx = MatrixMultiply(w, x); rh = MatrixMultiply{a=transpose}(r, h); " + sum("a", "wx", "rh") +
                   activation("h2", "tanh", "a") + "return h2, h2 as y";
   recognized(columns);
+  Case units = {"n: i64[]; h: f32[2, 1]; x: f32[2, 3]; " + product("xw", "x", 1, 3, 1) + product("hr", "h", 1, 1, 2) +
+                sum("a", "xw", "hr") + activation("h2", "tanh", "a") + "return h2, h2 as y"};  // no column
+  recognized(units);
   Case more = cell("[2, 3, 2]", "[2, 3, 3]");
   more.body +=
       "w3 = Reshape{dims=[1, 2, 3]}(w); r3 = Reshape{dims=[1, 2, 2]}(r); "
@@ -334,6 +339,29 @@ TEST(RecognizeRecurrence, ProductsThatTheNetworkMakes) {
   network.recognize();
   const std::string text = ir::print(network.graph);
   EXPECT_NE(text.find("(%10, _, loop state weights, "), std::string::npos) << text;
+}
+TEST(RecognizeRecurrence, ProductsForTheLoopAlone) {  // their matrix becomes the recurrence's
+  Case c{"n: i64[]; h: f32[2, 2]; c: f32[2, 2]; xw: f32[2, 8]; " + product("hr", "h", 8, 2, 2) +
+             constant("b2", {1, 8}, 3) + sum("s", "xw", "hr") + sum("a", "s", "b2") + kGates + kMemory + kReturnLstm,
+         {.carried = 2, .scans = {1}, .stacks = {1}}};
+  Network network(c);
+  ir::Graph& graph = network.graph;
+  const auto floats = [](const Extents& extents, int seed) {
+    return HostTensor::of(DType::kF32, extents, some_numbers(volume(extents), seed));
+  };
+  const ir::ValueId products = graph.inputs()[2], x = graph.add_input("x", tensor_type(DType::kF32, Extents{4, 2, 3}));
+  const auto made = graph.add_one(ops::MatrixMultiply{}, {x, graph.add_constant(floats({1, 3, 8}, 5), "w")});
+  ASSERT_TRUE(made) << made.error().message;
+  const auto biased = graph.add_one(ops::ElementWise{}, {*made, graph.add_constant(floats({1, 1, 8}, 6), "b")});
+  ASSERT_TRUE(biased) << biased.error().message;
+  graph.replace_uses(products, *biased);
+  graph.remove_input(products);
+  const std::vector<HostTensor> wanted = network.run();
+  network.recognize();
+  EXPECT_EQ(network.find<ops::Loop>(), nullptr);
+  expect_close(network.run(), wanted);
+  const std::string text = ir::print(graph);
+  EXPECT_NE(text.find("(x, loop input weights, loop state weights, loop biases, "), std::string::npos) << text;
 }
 TEST(RecognizeRecurrence, CountsThatAreAllSlices) {
   Case c = lstm(kOneProduct + kGates + kMemory);

@@ -10,6 +10,7 @@ struct SlicedInput {
   ir::ValueId whole = ir::ValueId::kNone;  ///< of the graph around the loop
   int axis = 0;                            ///< the slices are along it
   int direction = 1;                       ///< -1: the last slice comes first
+  int64_t width = 0;                       ///< elements of a slice that a row has, as whoever asked for it knows
 };
 
 /// A loop whose iterations follow from the extents of what they read, one after the other.
