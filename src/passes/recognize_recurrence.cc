@@ -110,7 +110,7 @@ class Recognizer {
   std::optional<Recognized> find_cell_of(size_t h, std::string& reason);
   Result<Recognized> find_cell();
   Status find_inputs(Recognized& found);
-  Result<bool> take_products(Recognized& found);
+  bool take_products(Recognized& found);
   bool is_new_state(const Recognized& found, ValueId value) const;
   Status check_outputs(const Recognized& found) const;
   Status check_constants(const RecurrentCell& cell);
@@ -213,7 +213,7 @@ Status Recognizer::find_inputs(Recognized& found) {
                   "it reads one input forward and one in reverse"));
     }
   }
-  found.has_products = has_products && !TRY(take_products(found));
+  found.has_products = has_products && !take_products(found);
   if (has_products || is_step) return {};
   for (const CellGate& gate : gates)
     for (const LinearTerm& term : gates[0].inputs)
@@ -224,7 +224,7 @@ Status Recognizer::find_inputs(Recognized& found) {
 
 /// Where the network multiplies the inputs by one constant matrix for the loop alone, takes that over: the matrix is
 /// cut into gates while the network is built, its products only when it runs. Whether it does.
-Result<bool> Recognizer::take_products(Recognized& found) {
+bool Recognizer::take_products(Recognized& found) {
   const ValueId whole = found.inputs[0].whole;
   const bool is_for_all = std::ranges::all_of(
       found.inputs, [&](const SlicedInput& input) { return input.whole == whole && input.axis == 0; });
@@ -233,13 +233,14 @@ Result<bool> Recognizer::take_products(Recognized& found) {
   LinearForms outside(graph_, slices_->trips() * rows_);
   const auto form = outside.of(whole);
   const bool is_product = form && !form->activation && form->terms.size() == 1 && !form->terms[0].picks;
-  std::vector<ops::Constant> made;  // the matrix, and the biases
-  for (const ValueId value : {is_product ? form->terms[0].weights : ValueId::kNone,
-                              is_product ? form->bias : ValueId::kNone})
-    made.push_back(value == ValueId::kNone ? ops::Constant{} : TRY(outside.compute(value)));
+  const auto computed = [&](ValueId value) -> Result<ops::Constant> {
+    return value == ValueId::kNone ? ops::Constant{} : outside.compute(value);
+  };
+  const auto matrix = computed(is_product ? form->terms[0].weights : ValueId::kNone);
+  const auto biases = computed(is_product ? form->bias : ValueId::kNone);
   graph_.roll_back(mark);
-  if (!is_product) return false;
-  const int64_t width = made[0].value.extents().back(), count = made[0].value.volume() / width;
+  if (!is_product || !matrix || !biases) return false;
+  const int64_t width = matrix->value.extents().back(), count = matrix->value.volume() / width;
   if (count != found.inputs[0].width) return false;
   const auto rows_at = [&](const ops::Constant& all, const Extents& extents, ValueId positions) {
     return forms_->add(ops::Gather{}, {body_->add_constant(reshaped(all, extents)), positions});
@@ -247,11 +248,11 @@ Result<bool> Recognizer::take_products(Recognized& found) {
   for (size_t g = 0; g < found.cell.gates.size(); ++g) {
     CellGate& gate = found.cell.gates[g];
     const ValueId positions = gate.inputs[0].weights;
-    gate.inputs[0] = {found.cell.gates[0].inputs[0].source, rows_at(made[0], {count, width}, positions), false};
+    gate.inputs[0] = {found.cell.gates[0].inputs[0].source, rows_at(*matrix, {count, width}, positions), false};
     found.inputs[g].whole = form->terms[0].source;
     found.inputs[g].width = width;
     if (form->bias == ValueId::kNone) continue;
-    const ValueId bias = rows_at(made[1], {count}, positions);
+    const ValueId bias = rows_at(*biases, {count}, positions);
     gate.input_bias = gate.input_bias == ValueId::kNone
                           ? bias
                           : forms_->add(ops::ElementWise{ops::ElementWiseKind::kSum}, {gate.input_bias, bias});

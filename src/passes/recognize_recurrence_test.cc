@@ -117,7 +117,8 @@ class Network {
       if (i == 0) continue;
       const auto k = static_cast<int>(i) - 1 - c.loop.carried;
       if (k >= 0 && k < std::ssize(c.loop.scans)) type.shape.insert(type.shape.begin(), kTime);
-      inputs.push_back(graph.add_input(name, type));
+      inputs.push_back(type.dtype == DType::kI64 ? graph.add_constant(HostTensor::scalar(DType::kI64, 0), name)
+                                                 : graph.add_input(name, type));
     }
     places = TRY(ir::splice(*body, written, places, {}));
     for (int i = 0; i < body->num_nodes(); ++i)
@@ -386,6 +387,22 @@ TEST(RecognizeRecurrence, SlicesByTheIterationsNumber) {
   expect_left(fewer, "it has 3 iterations and reads slices of 4");
   expect_left(gathered("m", "one = Constant{value=i64[](1)}(); m = ElementWise{kind=sub}(one, n); "),
               "does not take one slice after the other");
+}
+TEST(RecognizeRecurrence, SlicesByANumberThatIsCarried) {
+  const auto counts_by = [](std::string_view step) {
+    Case c = gathered("k", str("step = Constant{value=i64[](", step, ")}(); k2 = ElementWise{kind=sum}(step, k); "));
+    c.body.replace(c.body.find("h: "), 3, "k: i64[]; h: ");
+    c.body.replace(c.body.find(kReturn), kReturn.size(), "return k2, h2, h2 as y");
+    c.loop.carried = 2;
+    return c;
+  };
+  Network network(counts_by("1"));
+  const std::vector<HostTensor> wanted = network.run();
+  network.graph.unmark_output(network.graph.outputs()[0].value);  // nobody reads how many iterations there were
+  network.recognize();
+  EXPECT_EQ(network.find<ops::Loop>(), nullptr);
+  expect_close(network.run(), {wanted[1], wanted[2]});
+  expect_left(counts_by("0"), "a gather in it does not take one slice after the other");
 }
 /// Puts an LSTM of one time step behind a body's nodes, and returns what it makes of the states with these names.
 Status add_step(ir::Graph& body, std::string_view h, std::string_view c) {
