@@ -237,7 +237,6 @@ std::optional<LinearForm> LinearForms::moved(ValueId value) {
   return reshaped(std::move(*form), after);
 }
 
-/// A constant that is the same for all rows, with the features of `like`; kNone where it is another one in each row.
 ValueId LinearForms::as_features(ValueId constant, ValueId like) {
   const Extents& extents = body_.constant(constant)->extents();
   const Extents wanted = *features(like);

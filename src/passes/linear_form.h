@@ -48,6 +48,8 @@ class LinearForms {
   bool is_whole(const LinearTerm& term);
   /// The form times -1, without its activation; nothing where it adds elements without a product.
   std::optional<LinearForm> negated(LinearForm form);
+  /// A constant that is the same for all rows, with the features of `like`; kNone where it is another one in each row.
+  ir::ValueId as_features(ir::ValueId constant, ir::ValueId like);
   /// Adds a node to the body; kNone where the op does not take these inputs.
   ir::ValueId add(Op op, std::initializer_list<ir::ValueId> inputs) { return add(std::move(op), std::span(inputs)); }
   ir::ValueId add(Op op, std::span<const ir::ValueId> inputs);
@@ -67,7 +69,6 @@ class LinearForms {
   std::optional<LinearForm> added(LinearForm a, const LinearForm& b);
   std::optional<LinearForm> reshaped(LinearForm form, const Extents& features);
   bool repeats_nothing(ir::ValueId value) const;
-  ir::ValueId as_features(ir::ValueId constant, ir::ValueId like);
   struct Piece {
     ir::ValueId source;
     int64_t width;

@@ -129,6 +129,7 @@ class Recognizer {
   Result<ValueId> input_weights();
   Result<ValueId> state_weights();
   Result<ValueId> biases();
+  Result<ValueId> peepholes();
   ValueId vector_or_zeros(ValueId bias);
   Shape states() const { return {1, rows_, found_.cell.hidden}; }
 
@@ -204,7 +205,6 @@ Status Recognizer::find_inputs(Recognized& found) {
   const bool has_products = !is_step && gates[0].inputs.size() == 1 && gates[0].inputs[0].picks;
   for (const CellGate& gate : gates) {
     TRY(require(!gate.inputs.empty(), "a gate reads no input"));
-    TRY(require(gate.inputs.size() == gates[0].inputs.size(), "its gates read different inputs"));
     for (const LinearTerm& term : gate.inputs) {
       found.inputs.push_back(TRY(slices_->find(term.source)));
       found.inputs.back().width = volume(*forms_->features(term.source));
@@ -212,6 +212,7 @@ Status Recognizer::find_inputs(Recognized& found) {
       TRY(require(found.inputs.back().direction == found.inputs[0].direction,
                   "it reads one input forward and one in reverse"));
     }
+    TRY(require(gate.inputs.size() == gates[0].inputs.size(), "its gates read different inputs"));
   }
   found.has_products = has_products && !take_products(found);
   if (has_products || is_step) return {};
@@ -410,6 +411,16 @@ Result<ValueId> Recognizer::biases() {
   return add_weights(forms_->add(ops::Concatenation{.axis = 0}, all), {1, count}, "biases");
 }
 
+/// Those of the gates i, o and v; kNone where none has any.
+Result<ValueId> Recognizer::peepholes() {
+  const std::span<const CellGate> gates = found_.cell.gates;
+  const auto has = [](const CellGate& gate) { return gate.peephole != ValueId::kNone; };
+  if (std::ranges::none_of(gates, has)) return ValueId::kNone;
+  std::vector<ValueId> all;
+  for (const CellGate& gate : gates.first(3)) all.push_back(vector_or_zeros(gate.peephole));
+  return add_weights(forms_->add(ops::Concatenation{.axis = 0}, all), {1, 3 * found_.cell.hidden}, "peepholes");
+}
+
 /// y with the last time step first.
 Result<ValueId> Recognizer::flipped(ValueId y) {
   const sym::Expr time = slices_->trips();
@@ -423,6 +434,7 @@ Status Recognizer::add_cell_inputs(std::vector<ValueId>& inputs) {
   if (!found_.has_products) inputs[Recurrence::kW] = TRY(input_weights());
   inputs[Recurrence::kR] = TRY(state_weights());
   inputs[Recurrence::kB] = TRY(biases());
+  inputs[Recurrence::kP] = TRY(peepholes());
   return {};
 }
 

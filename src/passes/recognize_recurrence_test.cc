@@ -266,6 +266,20 @@ TEST(RecognizeRecurrence, EitherOrderOfOperandsAndOfStates) {
   c.loop.stacks.clear();
   recognized(c);
 }
+TEST(RecognizeRecurrence, Peepholes) {  // of c before the step for i and v, and behind it for o
+  const std::string gates = constant("pi", {1, 2}, 5) + constant("pv", {1, 2}, 6) + constant("po", {1, 1}, 7) +
+                            part("ia", "a", 0) + part("va", "a", 1) + part("ga", "a", 2) + part("oa", "a", 3) +
+                            prod("ci", "c", "pi") + sum("ip", "ia", "ci") + activation("i", "sigmoid", "ip") +
+                            prod("cv", "pv", "c") + sum("vp", "cv", "va") + activation("v", "sigmoid", "vp") +
+                            activation("g", "tanh", "ga") + prod("vc", "v", "c") + prod("ig", "i", "g") +
+                            sum("c2", "vc", "ig");
+  const auto behind = [](std::string_view c) {
+    return prod("co", c, "po") + sum("op", "oa", "co") + activation("o", "sigmoid", "op") +
+           activation("k", "tanh", "c2") + prod("h2", "o", "k");
+  };
+  recognized(lstm(kOneProduct + gates + behind("c2")));
+  expect_left(lstm(kOneProduct + gates + behind("c")), "a gate adds 'co'");
+}
 TEST(RecognizeRecurrence, ForgetBiasIsABias) {
   std::string gates = kGates;
   gates.replace(gates.find("v = "), gates.find("g = ") - gates.find("v = "),

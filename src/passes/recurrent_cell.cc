@@ -60,8 +60,9 @@ class CellFinder {
   std::optional<Gate> gate(ValueId value);
   std::optional<GateActivation> activation_of(ValueId value, ValueId argument) const;
   std::optional<ValueId> less_than_one(ValueId value, RecurrentCell& cell) const;
-  Result<CellGate> parts(const LinearForm& form) const;
-  Status add_gates(RecurrentCell& cell, std::initializer_list<const LinearForm*> gates) const;
+  Result<CellGate> parts(const LinearForm& form, ValueId memory = ValueId::kNone);
+  ValueId factor_of(const LinearTerm& term, ValueId memory);
+  Status add_gates(RecurrentCell& cell, std::initializer_list<const LinearForm*> gates);
 
   /// h' = (1 - z) * n + z * h; or with z and 1 - z in the other's places.
   struct Mixture {
@@ -115,10 +116,24 @@ std::optional<ValueId> CellFinder::less_than_one(ValueId value, RecurrentCell& c
   return std::nullopt;
 }
 
-/// The product with the state, and what else a gate adds up.
-Result<CellGate> CellFinder::parts(const LinearForm& form) const {
+/// The constants whose product with the memory a term is; kNone where it is something else.
+ValueId CellFinder::factor_of(const LinearTerm& term, ValueId memory) {
+  const auto product = memory == ValueId::kNone ? std::nullopt : forms_.operands(term.source, ElementWiseKind::kProd);
+  if (!product || !forms_.is_whole(term)) return ValueId::kNone;
+  for (const auto& [factor, other] : orders(*product))
+    if (forms_.body().constant(factor) && is(other, memory)) return forms_.as_features(factor, term.source);
+  return ValueId::kNone;
+}
+
+/// The product with the state, and what else a gate adds up. `memory` is the one that peepholes see.
+Result<CellGate> CellFinder::parts(const LinearForm& form, ValueId memory) {
   CellGate result{.inputs = {}, .input_bias = form.bias};
   for (const LinearTerm& term : form.terms) {
+    if (const ValueId factor = factor_of(term, memory); factor != ValueId::kNone) {
+      TRY(require(result.peephole == ValueId::kNone, "a gate has two peepholes"));
+      result.peephole = factor;
+      continue;
+    }
     if (term.source != forms_.without_views(h_)) {
       result.inputs.push_back(term);
       continue;
@@ -130,7 +145,7 @@ Result<CellGate> CellFinder::parts(const LinearForm& form) const {
   return result;
 }
 
-Status CellFinder::add_gates(RecurrentCell& cell, std::initializer_list<const LinearForm*> gates) const {
+Status CellFinder::add_gates(RecurrentCell& cell, std::initializer_list<const LinearForm*> gates) {
   for (const LinearForm* form : gates) cell.gates.push_back(TRY(parts(*form)));
   cell.hidden = hidden_;
   return {};
@@ -177,7 +192,11 @@ Result<RecurrentCell> CellFinder::lstm(const CarriedState& c) {
   TRY(require(i->activation == o->activation && v->activation == o->activation,
               "the gates i, o and v have different activations"));
   cell.op.activations = {o->activation, g->activation, *k};
-  TRY(add_gates(cell, {&i->form, &o->form, &v->form, &g->form}));
+  cell.hidden = hidden_;
+  cell.gates.push_back(TRY(parts(i->form, c.before)));
+  cell.gates.push_back(TRY(parts(o->form, c.after)));
+  cell.gates.push_back(TRY(parts(v->form, c.before)));
+  cell.gates.push_back(TRY(parts(g->form)));
   return cell;
 }
 

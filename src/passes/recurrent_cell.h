@@ -14,6 +14,7 @@ struct CellGate {
   ir::ValueId r = ir::ValueId::kNone;  ///< [features..., hidden]
   ir::ValueId input_bias = ir::ValueId::kNone;
   ir::ValueId state_bias = ir::ValueId::kNone;  ///< of GRU's last gate, where the reset gate multiplies it
+  ir::ValueId peephole = ir::ValueId::kNone;    ///< times the memory: a vector of constants
 };
 
 /// A step of a recurrence.

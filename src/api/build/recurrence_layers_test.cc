@@ -28,6 +28,7 @@ struct Settings {
   bool reverse = false;
   LoopOutput stacked = LoopOutput::kCONCATENATE;
   bool dynamic = false;
+  bool vectors = false;  ///< no batch: x is [time, input], the states are [hidden]
 };
 
 /// A network that is a loop over x [time, batch, input] with one state, or two.
@@ -41,26 +42,31 @@ class CellBench : public LoopBench {
     return constant(std::move(extents), some_floats(count, ++seed_));
   }
   nv::ITensor* times(nv::ITensor* x, nv::ITensor* transposed) {
-    return network->addMatrixMultiply(*x, MatrixOperation::kNONE, *transposed, MatrixOperation::kTRANSPOSE)
-        ->getOutput(0);
+    const MatrixOperation rows = settings_.vectors ? MatrixOperation::kVECTOR : MatrixOperation::kNONE;
+    return network->addMatrixMultiply(*x, rows, *transposed, MatrixOperation::kTRANSPOSE)->getOutput(0);
   }
   nv::ITensor* activate(nv::ITensor* x, ActivationType type) { return network->addActivation(*x, type)->getOutput(0); }
   nv::ITensor* sub(nv::ITensor* a, nv::ITensor* b) { return binary(a, b, nv::ElementWiseOperation::kSUB); }
   /// A gate with weights of its own.
   nv::ITensor* gate(ActivationType type, nv::ITensor* h) {
     nv::ITensor* sum = add(times(x, weights({kHidden, kInput})), times(h, weights({kHidden, kHidden})));
-    return activate(add(sum, weights({1, kHidden})), type);
+    return activate(add(sum, biases(kHidden)), type);
   }
-  /// Columns of [batch, gates * hidden].
+  nv::ITensor* biases(int64_t count) {
+    return weights(settings_.vectors ? std::vector<int64_t>{count} : std::vector<int64_t>{1, count});
+  }
+  /// A part of [batch, gates * hidden].
   nv::ITensor* columns(nv::ITensor* all, int64_t gate) {
+    if (settings_.vectors)
+      return network->addSlice(*all, dims({gate * kHidden}), dims({kHidden}), dims({1}))->getOutput(0);
     nv::ISliceLayer* slice = network->addSlice(*all, dims({0, gate * kHidden}), dims({kBatch, kHidden}), dims({1, 1}));
     return slice->getOutput(0);
   }
   void begin(bool has_memory) {
     const int64_t batch = settings_.dynamic ? -1 : kBatch, time = settings_.dynamic ? -1 : kTime;
-    nv::ITensor* all = input("x", {time, batch, kInput});
+    nv::ITensor* all = settings_.vectors ? input("x", {kTime, kInput}) : input("x", {time, batch, kInput});
     const auto state = [&](const char* name) {
-      nv::ITensor* initial = input(name, {batch, kHidden});
+      nv::ITensor* initial = settings_.vectors ? input(name, {kHidden}) : input(name, {batch, kHidden});
       if (settings_.dynamic) initial->setDimensionName(0, "batch");
       return loop_->addRecurrence(*initial);
     };
@@ -115,7 +121,7 @@ void lstm_of_one_product(CellBench& w) {
   w.begin(true);
   nv::ITensor* sum =
       w.add(w.times(w.x, w.weights({4 * kHidden, kInput})), w.times(w.h, w.weights({4 * kHidden, kHidden})));
-  sum = w.add(sum, w.weights({1, 4 * kHidden}));
+  sum = w.add(sum, w.biases(4 * kHidden));
   const auto of = [&](int64_t gate, ActivationType type) { return w.activate(w.columns(sum, gate), type); };
   end_lstm(w, of(0, ActivationType::kSIGMOID), of(1, ActivationType::kSIGMOID), of(2, ActivationType::kTANH),
            of(3, ActivationType::kSIGMOID));
@@ -133,14 +139,14 @@ void lstm_of_joined_inputs(CellBench& w) {
   nv::IConcatenationLayer* joined = w->addConcatenation(parts, 2);
   joined->setAxis(1);
   const auto of = [&](ActivationType type) {
-    return w.activate(
-        w.add(w.times(joined->getOutput(0), w.weights({kHidden, kInput + kHidden})), w.weights({1, kHidden})), type);
+    return w.activate(w.add(w.times(joined->getOutput(0), w.weights({kHidden, kInput + kHidden})), w.biases(kHidden)),
+                      type);
   };
   nv::ITensor *i = of(ActivationType::kSIGMOID), *f = of(ActivationType::kSIGMOID), *g = of(ActivationType::kTANH);
   end_lstm(w, i, f, g, of(ActivationType::kSIGMOID));
 }
 void end_gru(CellBench& w, nv::ITensor* z, nv::ITensor* n) {
-  nv::ITensor* one = w.constant({1, 1}, {1});
+  nv::ITensor* one = w.constant(std::vector<int64_t>(static_cast<size_t>(z->getDimensions().nbDims), 1), {1});
   w.end(w.add(w.mul(w.sub(one, z), n), w.mul(z, w.h)));
 }
 void gru_that_resets_first(CellBench& w) {
@@ -151,7 +157,7 @@ void gru_that_resets_first(CellBench& w) {
 void gru_that_resets_products(CellBench& w) {
   w.begin(false);
   nv::ITensor *z = w.gate(ActivationType::kSIGMOID, w.h), *r = w.gate(ActivationType::kSIGMOID, w.h);
-  nv::ITensor* state = w.add(w.times(w.h, w.weights({kHidden, kHidden})), w.weights({1, kHidden}));
+  nv::ITensor* state = w.add(w.times(w.h, w.weights({kHidden, kHidden})), w.biases(kHidden));
   nv::ITensor* sum = w.add(w.times(w.x, w.weights({kHidden, kInput})), w.mul(r, state));
   end_gru(w, z, w.activate(sum, ActivationType::kTANH));
 }
@@ -176,9 +182,15 @@ Ran run(const Build& build, Settings settings, int64_t time = kTime, int64_t bat
   LoopRun engine(w);
   EXPECT_EQ(engine.error, "");
   if (!engine.engine()) return {};
-  std::map<std::string, Bytes> inputs{{"x", floats({time, batch, kInput}, some_floats(time * batch * kInput, 0.5f))},
-                                      {"h0", floats({batch, kHidden}, some_floats(batch * kHidden, 1.5f))}};
-  if (w.c) inputs["c0"] = floats({batch, kHidden}, some_floats(batch * kHidden, 2.5f));
+  const auto tensor = [&](std::vector<int64_t> extents, float seed) {
+    if (settings.vectors) std::erase(extents, batch);
+    int64_t count = 1;
+    for (const int64_t extent : extents) count *= extent;
+    return floats(std::move(extents), some_floats(count, seed));
+  };
+  std::map<std::string, Bytes> inputs{{"x", tensor({time, batch, kInput}, 0.5f)},
+                                      {"h0", tensor({batch, kHidden}, 1.5f)}};
+  if (w.c) inputs["c0"] = tensor({batch, kHidden}, 2.5f);
   Ran result{.outputs = engine(std::move(inputs)), .layers = ""};
   EXPECT_EQ(engine.error, "");
   const std::unique_ptr<nv::IEngineInspector> inspector(engine.engine()->createEngineInspector());
@@ -210,6 +222,10 @@ TEST(RecurrenceLayers, RunAsOneLayer) {
     SCOPED_TRACE(name);
     expect_recurrence(build, {});
   }
+}
+TEST(RecurrenceLayers, NeedNoBatch) {
+  for (const Build& build : {Build(lstm_of_one_product), Build(lstm_of_four_products), Build(gru_that_resets_products)})
+    expect_recurrence(build, {.vectors = true});
 }
 TEST(RecurrenceLayers, RunInReverse) {
   for (const LoopOutput stacked : {LoopOutput::kCONCATENATE, LoopOutput::kREVERSE})
