@@ -97,12 +97,15 @@ def recurrent_cell(net):
         new = nearly(body, h, new)
     results = [new, memory] if make is lstm else [new]
     stacked = [body.choice([new, new, new, results[-1]])]
+    if body.chance(0.25):  # more than a cell
+        stacked.append(body.add("Abs", [body.choice([new, new, h])]))
+    count = len(states) + len(stacked)
     if by_number:
         graph, captured = body.close([body.formal[1], *results, *stacked])
         names = [scalar_extent(net, x, axis), None, *states]
-        return net.add("Loop", names, len(states) + 1, captured=captured, body=graph)
+        return net.add("Loop", names, count, captured=captured, body=graph)
     if any(array.shape[axis] == 0 for array in x.arrays):
         raise Skip
     graph, captured = body.close([*results, *stacked])
-    return net.add("Scan", [*states, x], len(states) + 1, captured=captured, body=graph, num_scan_inputs=1, scan_input_axes=[axis],
+    return net.add("Scan", [*states, x], count, captured=captured, body=graph, num_scan_inputs=1, scan_input_axes=[axis],
                    scan_input_directions=[net.integer(0, 1)], scan_output_directions=[net.integer(0, 1)])

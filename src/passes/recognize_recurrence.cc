@@ -23,6 +23,7 @@
 #include "passes/recurrent_cell.h"
 #include "passes/remove_dead.h"
 #include "passes/remove_identities.h"
+#include "passes/rest_of_loop.h"
 #include "passes/shape_arithmetic.h"
 #include "passes/sliced_inputs.h"
 #include "passes/source_uses.h"
@@ -91,6 +92,7 @@ class Recognizer {
   /// The sources that it depends on the elements of.
   FixedSources& fixed_sources() { return inner_.fixed_sources; }
   const RecurrentCell& cell() const { return found_.cell; }
+  bool leaves_rest() const { return rest_.has_value(); }
 
  private:
   PassContext context(const PassContext& cx) {
@@ -112,12 +114,14 @@ class Recognizer {
   Status find_inputs(Recognized& found);
   bool take_products(Recognized& found);
   bool is_new_state(const Recognized& found, ValueId value) const;
+  Result<RestOfLoop> find_rest();
   Status check_outputs(const Recognized& found) const;
   Status check_constants(const RecurrentCell& cell);
 
   Status build(std::vector<ValueId>& results);
   Status add_cell_inputs(std::vector<ValueId>& inputs);
   Status add_step_inputs(std::vector<ValueId>& inputs);
+  Status add_rest(ValueId y, std::vector<ValueId>& results);
   Result<ValueId> add(Op op, std::vector<ValueId> inputs) { return graph_.add_one(std::move(op), inputs, name_); }
   Result<ValueId> with_shape(ValueId x, const Shape& shape);
   Result<ValueId> add_numbers(const Shape& values);
@@ -143,6 +147,8 @@ class Recognizer {
   std::unique_ptr<LinearForms> forms_;
   sym::Expr rows_ = 0;
   Recognized found_;
+  PartOfLoop part_;
+  std::optional<RestOfLoop> rest_;  ///< where the loop does more than the cell
 };
 
 Status Recognizer::check_loop() const {
@@ -192,7 +198,11 @@ Result<Recognized> Recognizer::find_cell() {
     for (const sym::Expr& rows : rows_of(type)) {
       rows_ = rows;
       forms_ = std::make_unique<LinearForms>(*body_, rows_);
-      if (auto found = find_cell_of(h, reason)) return *std::move(found);
+      auto found = find_cell_of(h, reason);
+      if (!found) continue;
+      const Status inputs = find_inputs(*found);
+      if (inputs) return *std::move(found);
+      reason += str(reason.empty() ? "" : "; ", inputs.error().message);
     }
   }
   return error(Code::kUnsupported, reason.empty() ? "it carries no state of floats" : reason);
@@ -291,6 +301,18 @@ Status Recognizer::check_constants(const RecurrentCell& cell) {
   return {};
 }
 
+/// What is left of the loop behind the cell.
+Result<RestOfLoop> Recognizer::find_rest() {
+  const CarriedState state = carried(found_.h);
+  part_ = {.result = forms_->without_views(state.after), .direction = found_.inputs[0].direction, .outputs = {}};
+  for (size_t k = 0; k < node().outputs.size(); ++k) {
+    const bool is_stacked = k >= static_cast<size_t>(op().carried);
+    const bool is_state = is_stacked && is_new_state(found_, body_->outputs()[k].value);
+    if (k == found_.h || k == found_.c || is_state || (is_stacked && !is_used(k))) part_.outputs.push_back(k);
+  }
+  return rest_of_loop(op(), *body_, part_);
+}
+
 Status Recognizer::find() {
   name_ = node().name;
   TRY(SlicedInputs::of(graph_, loop_, *node().bodies[0]));  // most loops end here, and need no copy
@@ -300,8 +322,11 @@ Status Recognizer::find() {
   found_ = TRY(find_cell());
   TRY(require(found_.cell.hidden <= kMostHidden, "it has ", found_.cell.hidden, " hidden units; kernels take ",
               kMostHidden));
-  TRY(find_inputs(found_));
-  TRY(check_outputs(found_));
+  if (Status whole = check_outputs(found_); !whole) {
+    auto rest = find_rest();
+    if (!rest) return error(Code::kUnsupported, whole.error().message, "; ", rest.error().message);
+    rest_ = std::move(*rest);
+  }
   return check_constants(found_.cell);
 }
 
@@ -451,6 +476,26 @@ Status Recognizer::add_step_inputs(std::vector<ValueId>& inputs) {
   return {};
 }
 
+/// Adds what is left of the loop, which reads the new states one after the other.
+Status Recognizer::add_rest(ValueId y, std::vector<ValueId>& results) {
+  Shape all{slices_->trips()};
+  const Shape slice = body_->type(part_.result).shape;
+  all.insert(all.end(), slice.begin(), slice.end());
+  const ValueId states = TRY(with_shape(y, all));
+  std::vector<ValueId> inputs;
+  for (size_t i = 0; i < node().inputs.size(); ++i) {
+    if (static_cast<int>(i) == op().first_captured()) inputs.push_back(states);
+    const bool is_carried = i >= ops::Loop::kFirstCarried && static_cast<int>(i) < op().first_scanned();
+    if (!is_carried || std::ranges::count(part_.outputs, i - ops::Loop::kFirstCarried) == 0)
+      inputs.push_back(node().inputs[i]);
+  }
+  if (static_cast<int>(node().inputs.size()) == op().first_captured()) inputs.push_back(states);
+  const std::vector<ValueId> outputs = TRY(graph_.add(rest_->op, inputs, name_, {rest_->body}));
+  for (size_t k = 0, next = 0; k < results.size(); ++k)
+    if (std::ranges::count(part_.outputs, k) == 0) results[k] = outputs[next++];
+  return {};
+}
+
 /// `results` get what takes the place of the loop's outputs; kNone where nothing reads one.
 Status Recognizer::build(std::vector<ValueId>& results) {
   Recurrence recurrence = found_.cell.op;
@@ -466,8 +511,9 @@ Status Recognizer::build(std::vector<ValueId>& results) {
   const std::vector<ValueId> outputs = TRY(graph_.add(recurrence, inputs, name_));
   const auto carried = static_cast<size_t>(op().carried);
   results.assign(node().outputs.size(), ValueId::kNone);
+  if (rest_) TRY(add_rest(outputs[Recurrence::kY], results));
   for (size_t k = 0; k < results.size(); ++k) {
-    if (!is_used(k)) continue;
+    if (!is_used(k) || (rest_ && std::ranges::count(part_.outputs, k) == 0)) continue;
     ValueId y = outputs[k == found_.h ? Recurrence::kYH : k == found_.c ? Recurrence::kYC : Recurrence::kY];
     if (k >= carried && op().stacks[k - carried] != direction) y = TRY(flipped(y));
     results[k] = TRY(with_shape(y, Shape(graph_.type(node().outputs[k]).shape)));
@@ -519,7 +565,7 @@ bool looks_like_cell(const ir::Node& node) {
 }  // namespace
 
 Status recognize_recurrence(ir::Graph& graph, PassContext& cx) {
-  for (int i = 0, count = graph.num_nodes(); i < count; ++i) {
+  for (int i = 0; i < graph.num_nodes(); ++i) {  // what is left of a loop is a new one
     const auto id = static_cast<ir::NodeId>(i);
     if (!graph.alive(id) || !looks_like_cell(graph.node(id))) continue;
     const std::string name = graph.node(id).name;
@@ -531,8 +577,9 @@ Status recognize_recurrence(ir::Graph& graph, PassContext& cx) {
       continue;
     }
     cx.fixed_sources.merge(recognizer.fixed_sources());
-    cx.log.verbose("loop '", name, "' becomes a recurrence: ", recognizer.cell().op.cell, " of ",
-                   recognizer.cell().hidden, " hidden units");
+    cx.log.verbose("loop '", name,
+                   recognizer.leaves_rest() ? "' gives away a recurrence: " : "' becomes a recurrence: ",
+                   recognizer.cell().op.cell, " of ", recognizer.cell().hidden, " hidden units");
   }
   return graph.infer();
 }

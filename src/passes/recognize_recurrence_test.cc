@@ -469,6 +469,39 @@ TEST(RecognizeRecurrence, WeightsKnowWhereTheyComeFrom) {
   expect_left(c, "its form depends on a constant that may be replaced");
 }
 
+TEST(RecognizeRecurrence, CellsOfSeveralLayers) {
+  const std::string second = product("hx", "h2", 2, 2, 11) + product("qh", "q", 2, 2, 12) + sum("qa", "hx", "qh") +
+                             activation("q2", "tanh", "qa");
+  const std::string cells = kOneProduct + kGates + kMemory + second;
+  const std::string h = "h: f32[2, 2]; c: f32[2, 2]; ", q = "q: f32[2, 2]; ", x = "x: f32[2, 3]; ";
+  recognized(
+      {"n: i64[]; " + h + q + x + cells + "return h2, c2, q2, q2 as y", {.carried = 3, .scans = {1}, .stacks = {1}}});
+  recognized({"n: i64[]; " + q + h + x + cells + "return q2, h2, c2, h2 as y, q2 as z",
+              {.carried = 3, .scans = {-1}, .stacks = {1, -1}}});
+}
+TEST(RecognizeRecurrence, TheRestOfALoopStaysOne) {
+  const std::string front = "n: i64[]; s: f32[2, 2]; h: f32[2, 2]; c: f32[2, 2]; x: f32[2, 3]; e: f32[2, 2]; " +
+                            kOneProduct + kGates + kMemory + sum("s1", "s", "e");
+  const std::string rest = sum("s2", "s1", "h2") + activation("y", "relu", "s2");
+  for (const int way : {1, -1}) {
+    Network network(
+        {front + rest + "return s2, h2, c2, y, h2 as z", {.carried = 3, .scans = {way}, .stacks = {1, -1}}});
+    const std::vector<HostTensor> wanted = network.run();
+    EXPECT_EQ(network.recognize(), "loop 'loop' gives away a recurrence: lstm of 2 hidden units\n");
+    const auto* loop = network.find<ops::Loop>();
+    ASSERT_NE(loop, nullptr);
+    EXPECT_EQ(loop->carried, 1);
+    EXPECT_EQ(loop->scans, (std::vector{way, way}));
+    EXPECT_EQ(loop->stacks, std::vector{1});
+    EXPECT_NE(network.find<ops::Recurrence>(), nullptr);
+    expect_close(network.run(), wanted);
+  }
+  for (const char* state : {"h", "c", "c2"})  // what no recurrence gives of each step
+    expect_left({front + sum("s2", "s1", state) + activation("y", "relu", "s2") + "return s2, h2, c2, y",
+                 {.carried = 3, .scans = {1}, .stacks = {1}}},
+                "the rest of its body reads '");
+}
+
 TEST(RecognizeRecurrence, LeavesWhatIsNearlyACell) {
   const std::string front = kOneProduct + kGates;
   expect_left(lstm(front + prod("vc", "v", "h") + prod("ig", "i", "g") + sum("c2", "vc", "ig") +
