@@ -480,12 +480,12 @@ TEST(RecognizeRecurrence, CellsOfSeveralLayers) {
               {.carried = 3, .scans = {-1}, .stacks = {1, -1}}});
 }
 TEST(RecognizeRecurrence, TheRestOfALoopStaysOne) {
-  const std::string front = "n: i64[]; s: f32[2, 2]; h: f32[2, 2]; c: f32[2, 2]; x: f32[2, 3]; e: f32[2, 2]; " +
-                            kOneProduct + kGates + kMemory + sum("s1", "s", "e");
-  const std::string rest = sum("s2", "s1", "h2") + activation("y", "relu", "s2");
+  const std::string front = "n: i64[]; t: f32[2, 2]; h: f32[2, 2]; c: f32[2, 2]; x: f32[2, 3]; e: f32[2, 2]; " +
+                            kOneProduct + kGates + kMemory + sum("t1", "t", "e");
+  const std::string rest = sum("t2", "t1", "h2") + activation("y", "relu", "t2");
   for (const int way : {1, -1}) {
     Network network(
-        {front + rest + "return s2, h2, c2, y, h2 as z", {.carried = 3, .scans = {way}, .stacks = {1, -1}}});
+        {front + rest + "return t2, h2, c2, y, h2 as z", {.carried = 3, .scans = {way}, .stacks = {1, -1}}});
     const std::vector<HostTensor> wanted = network.run();
     EXPECT_EQ(network.recognize(), "loop 'loop' gives away a recurrence: lstm of 2 hidden units\n");
     const auto* loop = network.find<ops::Loop>();
@@ -497,7 +497,7 @@ TEST(RecognizeRecurrence, TheRestOfALoopStaysOne) {
     expect_close(network.run(), wanted);
   }
   for (const char* state : {"h", "c", "c2"})  // what no recurrence gives of each step
-    expect_left({front + sum("s2", "s1", state) + activation("y", "relu", "s2") + "return s2, h2, c2, y",
+    expect_left({front + sum("t2", "t1", state) + activation("y", "relu", "t2") + "return t2, h2, c2, y",
                  {.carried = 3, .scans = {1}, .stacks = {1}}},
                 "the rest of its body reads '");
 }
