@@ -30,6 +30,16 @@ NB_MODULE(tensorrt, m) {
   bind_calibrators(m);
   bind_algorithm(m);
 
+  bind_tensor(m);
+  bind_layers_base(m);
+  bind_layers_pointwise(m);
+  bind_layers_window(m);
+  bind_layers_reduction(m);
+  bind_layers_movement(m);
+  bind_layers_transformer(m);
+  bind_loops(m);
+  bind_network(m);
+
   bind_profile(m);
   bind_timing_cache(m);
   bind_config(m);
