@@ -21,4 +21,9 @@ NB_MODULE(tensorrt, m) {
 
   bind_versioned_interface(m);
   bind_logger(m);
+
+  bind_tensor(m);
+  bind_layers(m);
+  bind_loops(m);
+  bind_network(m);
 }
