@@ -6,6 +6,10 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "enum_casters.h"
 
@@ -42,7 +46,12 @@ void bind_registry(nb::module_& m);
 
 // Networks
 void bind_tensor(nb::module_& m);
-void bind_layers(nb::module_& m);
+void bind_layers_base(nb::module_& m);
+void bind_layers_pointwise(nb::module_& m);
+void bind_layers_window(nb::module_& m);
+void bind_layers_reduction(nb::module_& m);
+void bind_layers_movement(nb::module_& m);
+void bind_layers_transformer(nb::module_& m);
 void bind_loops(nb::module_& m);
 void bind_network(nb::module_& m);
 

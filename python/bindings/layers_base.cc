@@ -1,11 +1,11 @@
 // Copyright the Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// ILayer, and the order in which the classes of layers are bound.
+// ILayer.
 
 #include <NvInfer.h>
 
-#include "layers.h"
+#include "bindings.h"
 #include "with_warning.h"
 
 namespace kiln::python {
@@ -21,7 +21,9 @@ void set_num_ranks(ILayer& self, int32_t count) {
     throw std::runtime_error("num_ranks was refused; only IDistCollectiveLayer takes others than 1");
 }
 
-void bind_layer(nb::module_& m) {
+}  // namespace
+
+void bind_layers_base(nb::module_& m) {
   nb::class_<ILayer>(m, "ILayer", "Base of the layers of a network.")
       .def_prop_rw("name", &ILayer::getName, &ILayer::setName,
                    "Name for messages, profiles and refitting; at most 4096 characters.")
@@ -51,17 +53,6 @@ void bind_layer(nb::module_& m) {
            "Deprecated. Whether the program set the type of an output.")
       .def("reset_output_type", with_warning(&ILayer::resetOutputType, kUseStrongTyping), "index"_a,
            "Deprecated. Forgets the type that the program set.");
-}
-
-}  // namespace
-
-void bind_layers(nb::module_& m) {
-  bind_layer(m);
-  bind_layers_window(m);
-  bind_layers_pointwise(m);
-  bind_layers_movement(m);
-  bind_layers_reduction(m);
-  bind_layers_transformer(m);
 }
 
 }  // namespace kiln::python

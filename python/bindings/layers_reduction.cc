@@ -5,7 +5,7 @@
 
 #include <NvInfer.h>
 
-#include "layers.h"
+#include "bindings.h"
 
 namespace kiln::python {
 

@@ -6,7 +6,7 @@
 
 #include <NvInfer.h>
 
-#include "layers.h"
+#include "bindings.h"
 
 namespace kiln::python {
 

@@ -6,8 +6,8 @@
 
 #include <NvInfer.h>
 
+#include "bindings.h"
 #include "kept_weights.h"
-#include "layers.h"
 
 namespace kiln::python {
 
