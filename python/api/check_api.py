@@ -11,6 +11,7 @@ import collections
 import fnmatch
 import importlib
 import json
+import keyword
 import math
 import pathlib
 import re
@@ -156,7 +157,8 @@ class Comparison:
         name, kind, default, annotation = expected
         if kind in ("star", "stars"):
             return [] if kind == found[1] else [("signatures", f"lacks *{name}")]
-        unnamed = kind == "positional" or re.fullmatch(r"arg\d+", name)
+        # A keyword of Python cannot be given by name either; descriptions have an underscore behind it.
+        unnamed = kind == "positional" or re.fullmatch(r"arg\d+", name) or keyword.iskeyword(name[:-1])
         if not unnamed and (name != found[0] or found[1] == "positional"):
             what = "by position only" if name == found[0] else f"as {found[0]}"
             return [("signatures", f"takes {name} {what}")]

@@ -5,7 +5,6 @@ described alike, so that the descriptions can be compared (check_api.py). No tex
 
     describe.py MODULE...     prints the description of these modules, as JSON
 """
-import ast
 import enum
 import importlib
 import inspect
@@ -14,6 +13,8 @@ import re
 import sys
 import types
 
+# The parts of a class's description, in their order.
+SECTIONS = ["bases", "constants", "nested", "static", "methods", "writable", "readonly"]
 # What a class has because of the language or the binding library, not because of the API.
 NOT_OF_THE_API = {
     "__module__", "__doc__", "__dict__", "__weakref__", "__slots__", "__annotations__", "__abstractmethods__",
@@ -29,6 +30,11 @@ SPELLINGS = [
     (r"\bcapsule\b", "CapsuleType"),
     (r"<(\w+(?:\.\w+)*): [^<>]+>", r"\1"),  # an enum's member as a default
     (r"<([\w.]+) object at 0x[0-9a-f]+>", r"\1()"),
+    (r"\b(?:nvinfer1::|nvonnxparser::|v_\d+_\d+::)+", ""),  # pybind11 had no binding of the class yet
+    (r"\bIParserError\b", "ParserError"),
+    (r"\bdetail::[\w:<>]+", "object"),
+    (r"\((self|this): [^,()]+", r"(\1"),
+    (r"\b(in|from|lambda|is)(?=: )", r"\1_"),  # no name that a call can give
     (r"\s+", " "),
 ]
 
@@ -135,7 +141,7 @@ def describe_class(kind, module, inherited=False):
         if (entry := describe_member(kind, name, own[name], module)) is not None:
             section, value = entry
             description.setdefault(section, {})[name] = value
-    return description
+    return {section: description[section] for section in SECTIONS if section in description}
 
 
 def describe_member(kind, name, member, module):
@@ -193,38 +199,48 @@ def describe(names, inherited=False):
 
 
 def parameters(signature):
-    """[(name, kind, default or None, type or None)] and the returned type of a signature's text, or None if it cannot be
-    parsed. Kinds: "positional", "any", "star", "named", "stars"."""
-    try:
-        function = ast.parse(f"def f{signature}: ...").body[0]
-    except SyntaxError:
+    """[(name, kind, default or None, type or None)] and the returned type of a signature's text, or None where it has no
+    parameters to read. Kinds: "positional", "any", "star", "named", "stars"."""
+    match = re.fullmatch(r"\((.*)\)(?: -> (.*))?", signature, re.S)
+    if not match or match[1] == "...":
         return None
-    arguments, found = function.args, []
-    ordered = [(a, "positional") for a in arguments.posonlyargs] + [(a, "any") for a in arguments.args]
-    defaults = [None] * (len(ordered) - len(arguments.defaults)) + arguments.defaults
-    for (argument, kind), default in zip(ordered, defaults):
-        found.append(parameter(argument, kind, default))
-    if arguments.vararg:
-        found.append(parameter(arguments.vararg, "star", None))
-    for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults):
-        found.append(parameter(argument, "named", default))
-    if arguments.kwarg:
-        found.append(parameter(arguments.kwarg, "stars", None))
-    return found, unparse(function.returns)
+    found, kind = [], "any"
+    for text in split(match[1]):
+        if text == "/":
+            found = [(name, "positional", default, annotation) for name, _, default, annotation in found]
+        elif text == "*":
+            kind = "named"
+        else:
+            head, _, default = text.partition(" = ") if " = " in text else text.partition("=")
+            name, _, annotation = head.partition(":")
+            stars = {"*": "star", "**": "stars"}.get(name[: len(name) - len(name.lstrip("*"))], kind)
+            found.append((name.strip("* "), stars, default.strip() or None, annotation.strip() or None))
+            kind = "named" if stars == "star" else kind
+    return found, match[2]
 
 
-def parameter(argument, kind, default):
-    return argument.arg, kind, unparse(default), unparse(argument.annotation)
-
-
-def unparse(tree):
-    return None if tree is None else ast.unparse(tree)
+def split(text):
+    """The parts of `text` between the commas that stand in no bracket and no quotes."""
+    parts, depth, quote = [""], 0, None
+    for character in text:
+        if quote:
+            quote = None if character == quote else quote
+        elif character in "'\"":
+            quote = character
+        depth += (character in "([{") - (character in ")]}") if not quote else 0
+        if character == "," and depth == 0 and not quote:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts if part.strip()]
 
 
 def to_json(value, indent=""):
     """JSON with a line for each fact, and small lists and tables on one line."""
     line = json.dumps(value)
     deeper = indent + " "
+    if isinstance(value, list) and len(value) > 1 and len(line) > 100:
+        return "[\n" + ",\n".join(deeper + json.dumps(inner) for inner in value) + f"\n{indent}]"
     if not isinstance(value, dict) or not value or (len(line) + len(indent) < 100 and not nested(value)):
         return line
     rows = [f"{deeper}{json.dumps(key)}: {to_json(inner, deeper)}" for key, inner in value.items()]

@@ -149,4 +149,6 @@ def test_a_signature_is_parsed():
     assert describe.parameters("(self, a: int, /, b: str = 'x', *c, d: bool = True, **e) -> float") == (
         [("self", "positional", None, None), ("a", "positional", None, "int"), ("b", "any", "'x'", "str"),
          ("c", "star", None, None), ("d", "named", "True", "bool"), ("e", "stars", None, None)], "float")
-    assert describe.parameters("(a: <unknown>)") is None
+    assert describe.parameters("(self, size: tuple[int, int] = (1, 2), mode: str = 'a,b', last: int)")[0][1:] == [
+        ("size", "any", "(1, 2)", "tuple[int, int]"), ("mode", "any", "'a,b'", "str"), ("last", "any", None, "int")]
+    assert describe.parameters("(...)") is None
