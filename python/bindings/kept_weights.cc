@@ -44,7 +44,9 @@ KeptWeights* KeptWeights::of_layer(const ILayer& layer) {
 }
 
 KeptWeights::~KeptWeights() {
-  for (const ILayer* layer : layers_) by_layer().erase(layer);
+  // The network is gone, and without the GIL: a layer of a new network may be where one of its layers was.
+  for (const ILayer* layer : layers_)
+    if (of_layer(*layer) == this) by_layer().erase(layer);
   by_network().erase(network_.ptr());
 }
 
@@ -61,7 +63,10 @@ nb::handle KeptWeights::owner(const Weights& weights) const {
 }
 
 void KeptWeights::note(const ILayer& layer) {
-  if (by_layer().emplace(&layer, this).second) layers_.push_back(&layer);
+  KeptWeights*& kept = by_layer()[&layer];
+  if (kept == this) return;
+  kept = this;
+  layers_.push_back(&layer);
 }
 
 nb::object weights_for_python(const Weights& weights, const ILayer& layer) {

@@ -23,7 +23,8 @@ void set_attention_ranks(IAttention& self, int32_t count) {
 
 void bind_attention(nb::module_& m) {
   using L = IAttention;
-  nb::class_<L>(m, "IAttention", "Normalized products of queries and keys, times values, as one unit.")
+  nb::class_<L>(m, "IAttention", nb::is_weak_referenceable(),
+                "Normalized products of queries and keys, times values, as one unit.")
       .def_prop_rw("mask", &L::getMask, &L::setMask,
                    "Tensor that chooses (BOOL) or is added to the scores; None if there is none.")
       .def_prop_rw("norm_op", &L::getNormalizationOperation, &set_attention_operation,

@@ -37,7 +37,8 @@ void bind_loop_layers(nb::module_& m) {
 }
 
 void bind_loop(nb::module_& m) {
-  nb::class_<ILoop>(m, "ILoop", "A loop of a network; layers at its boundary say what is in it.")
+  nb::class_<ILoop>(m, "ILoop", nb::is_weak_referenceable(),
+                    "A loop of a network; layers at its boundary say what is in it.")
       .def("add_recurrence", &ILoop::addRecurrence, "initial_value"_a, nb::rv_policy::reference_internal,
            "Adds a value that goes from iteration to iteration; None on an error.")
       .def(
@@ -60,7 +61,8 @@ void bind_conditional(nb::module_& m) {
   nb::class_<IIfConditionalInputLayer, IIfConditionalBoundaryLayer>(m, "IIfConditionalInputLayer",
                                                                     "A value that enters a conditional.");
   nb::class_<IConditionLayer, IIfConditionalBoundaryLayer>(m, "IConditionLayer", "The condition of a conditional.");
-  nb::class_<IIfConditional>(m, "IIfConditional", "A conditional: one of two parts of a network is computed.")
+  nb::class_<IIfConditional>(m, "IIfConditional", nb::is_weak_referenceable(),
+                             "A conditional: one of two parts of a network is computed.")
       .def("set_condition", &IIfConditional::setCondition, "condition"_a, nb::rv_policy::reference_internal,
            "Sets the condition, a BOOL scalar; None on an error.")
       .def("add_output", &IIfConditional::addOutput, "true_subgraph_output"_a, "false_subgraph_output"_a,

@@ -35,7 +35,8 @@ void set_dynamic_range(ITensor& self, const std::vector<float>& range) {
 }  // namespace
 
 void bind_tensor(nb::module_& m) {
-  nb::class_<ITensor>(m, "ITensor", "A value of a network: one of its inputs, or what a layer computes.")
+  nb::class_<ITensor>(m, "ITensor", nb::is_weak_referenceable(),
+                      "A value of a network: one of its inputs, or what a layer computes.")
       .def_prop_rw("name", &ITensor::getName, &ITensor::setName,
                    "Name, unique in the network; at most 4096 characters.")
       .def_prop_rw("shape", &ITensor::getDimensions, &ITensor::setDimensions,
