@@ -44,7 +44,9 @@ def test_tensor():
     bench = Bench()
     x = bench.input("x", (-1, 3))
     assert (x.name, tuple(x.shape), x.dtype, x.location) == ("x", (-1, 3), trt.float32, trt.TensorLocation.DEVICE)
-    assert x.is_network_input and not x.is_network_output and not x.is_shape_tensor and x.is_execution_tensor
+    assert x.is_network_input and not x.is_network_output and not x.is_shape_tensor
+    bench.network.mark_output(bench.network.add_identity(x).get_output(0))
+    assert x.is_execution_tensor
     x.name, x.shape = "data", (2, -1, 4)
     assert (x.name, tuple(x.shape)) == ("data", (2, -1, 4))
     x.allowed_formats = 1 << int(trt.TensorFormat.LINEAR) | 1 << int(trt.TensorFormat.CHW4)
@@ -83,7 +85,6 @@ def test_deprecated_members_warn():
         (lambda: layer.output_type_is_set(0), True),
         (lambda: layer.reset_output_type(0), None),
         (lambda: bench.network.has_implicit_batch_dimension, False),
-        (lambda: bench.network.__del__(), None),
     ]:
         with pytest.warns(DeprecationWarning):
             assert use() == expected
@@ -168,6 +169,22 @@ def test_network():
     assert not net.get_flag(trt.NetworkDefinitionCreationFlag.PREFER_JIT_PYTHON_PLUGINS)
     assert net.builder is bench.builder
     assert net.error_recorder is None
+
+
+def test_del_does_nothing():
+    bench = Bench()
+    bench.network.__del__()
+    assert bench.network.num_layers == 0
+
+
+def test_objects_can_be_referred_to_weakly():
+    bench = Bench()
+    layer, loop = sigmoid_of_softmax(bench), bench.network.add_loop()
+    for thing in (bench.network, layer, bench.network[0], layer.get_output(0), loop):
+        assert weakref.ref(thing)() is thing
+    watch = weakref.ref(loop)
+    del loop, thing
+    assert watch() is None
 
 
 def test_wrong_types():
