@@ -1,3 +1,5 @@
+# Copyright the Kiln authors
+# SPDX-License-Identifier: Apache-2.0
 """Calls that C++ does not have yet: they return None and say so. And: every call has a test."""
 
 import pathlib

@@ -1,3 +1,5 @@
+# Copyright the Kiln authors
+# SPDX-License-Identifier: Apache-2.0
 """INetworkDefinition and ITensor: inputs, outputs, layers by index, errors, lifetimes."""
 
 import gc
@@ -241,6 +243,17 @@ def test_objects_keep_their_network_alive():
     assert tuple(tensor.shape) == (2, 3)
     tensor.name = "still here"
     assert tensor.name == "still here"
+
+
+def test_a_layer_without_its_class_keeps_its_network_alive():
+    bench = Bench()
+    sigmoid_of_softmax(bench)
+    layer = bench.network[1]
+    assert type(layer) is trt.ILayer
+    del bench
+    gc.collect()
+    assert layer.type is trt.LayerType.ACTIVATION
+    assert tuple(layer.get_output(0).shape) == (2, 3)
 
 
 def test_networks_are_freed():
