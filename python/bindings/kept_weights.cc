@@ -69,7 +69,7 @@ void KeptWeights::note(const ILayer& layer) {
   layers_.push_back(&layer);
 }
 
-nb::object weights_for_python(const Weights& weights, const ILayer& layer) {
+ShownWeights weights_for_python(const Weights& weights, const ILayer& layer) {
   Weights shown = weights;
   nb::object owner;
   if (weights.count > 0) {
@@ -81,7 +81,7 @@ nb::object weights_for_python(const Weights& weights, const ILayer& layer) {
   }
   nb::object result = nb::cast(shown);
   if (owner.is_valid()) nb::keep_alive_obj(result, owner);
-  return result.attr("numpy")();
+  return nb::borrow<ShownWeights>(result.attr("numpy")());
 }
 
 }  // namespace kiln::python

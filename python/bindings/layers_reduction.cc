@@ -4,6 +4,7 @@
 // Layers whose elements depend on many: products, reductions, normalizations, selections; and Fill, which needs none.
 
 #include <NvInfer.h>
+#include <nanobind/stl/variant.h>
 
 #include "layer_class.h"
 
@@ -13,10 +14,17 @@ using namespace nvinfer1;
 
 namespace {
 
+/// What has a value as a float: numpy's numbers, too.
+class Number : public nb::object {
+ public:
+  static bool is_number(PyObject* object) { return PyNumber_Check(object) != 0; }
+  NB_OBJECT_DEFAULT(Number, nb::object, "float | int", is_number)
+};
+
 /// Sets a parameter that C++ knows as a float and as an int64. As TensorRT's module does, an integer is told both ways,
 /// so that is_alpha_beta_int64 is true behind it.
 template <auto kSetReal, auto kSetInteger>
-void set_fill_parameter(IFillLayer& self, nb::object value) {
+void set_fill_parameter(IFillLayer& self, const Number& value) {
   double real = 0;
   int64_t integer = 0;
   const bool is_real = nb::try_cast(value, real);
@@ -27,8 +35,9 @@ void set_fill_parameter(IFillLayer& self, nb::object value) {
 }
 
 template <auto kReal, auto kInteger>
-nb::object fill_parameter(const IFillLayer& self) {
-  return self.isAlphaBetaInt64() ? nb::cast((self.*kInteger)()) : nb::cast((self.*kReal)());
+std::variant<int64_t, double> fill_parameter(const IFillLayer& self) {
+  if (self.isAlphaBetaInt64()) return (self.*kInteger)();
+  return (self.*kReal)();
 }
 
 void bind_fill(nb::module_& m) {
