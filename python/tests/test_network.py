@@ -234,6 +234,61 @@ def test_errors_are_none_and_in_the_log():
         assert words in bench.log.take_errors()
 
 
+class Recorder(trt.IErrorRecorder):
+    """Keeps errors, or raises."""
+
+    def __init__(self, exception=None):
+        trt.IErrorRecorder.__init__(self)
+        self.errors, self.exception = [], exception
+
+    def num_errors(self):
+        return len(self.errors)
+
+    def get_error_code(self, index):
+        return self.errors[index][0]
+
+    def get_error_desc(self, index):
+        return self.errors[index][1]
+
+    def has_overflowed(self):
+        return False
+
+    def clear(self):
+        self.errors = []
+
+    def report_error(self, code, description):
+        if self.exception:
+            raise self.exception
+        self.errors.append((code, description))
+        return True
+
+
+def test_errors_are_recorded():
+    bench = Bench()
+    x = bench.input("x", X)
+    bench.network.error_recorder = Recorder()  # the network holds it
+    gc.collect()
+    assert bench.network.add_padding_nd(x, (1,), (1,)) is None
+    recorder = bench.network.error_recorder
+    assert type(recorder) is Recorder
+    assert len(recorder.errors) == 1 and "addPaddingNd" in recorder.errors[0][1]
+    bench.network.error_recorder = None
+    assert bench.network.error_recorder is None
+    assert bench.network.add_padding_nd(x, (1,), (1,)) is None
+    assert len(recorder.errors) == 1
+    with pytest.raises(TypeError):
+        bench.network.error_recorder = "recorder"
+
+
+def test_a_recorder_that_raises_is_survived():
+    bench = Bench()
+    x = bench.input("x", X)
+    bench.network.error_recorder = Recorder(ValueError("no room"))
+    assert bench.network.add_padding_nd(x, (1,), (1,)) is None
+    assert "no room" in bench.log.take_errors()
+    assert bench.network.add_softmax(x) is not None
+
+
 def test_objects_keep_their_network_alive():
     bench = Bench()
     layer = sigmoid_of_softmax(bench)
