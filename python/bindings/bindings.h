@@ -44,6 +44,7 @@ void bind_plugin_v2(nb::module_& m);
 void bind_plugin_v3(nb::module_& m);
 void bind_plugin_quick(nb::module_& m);
 void bind_registry(nb::module_& m);
+void bind_plugin_library(nb::module_& m);
 
 // Networks
 void bind_tensor(nb::module_& m);

@@ -40,7 +40,7 @@ void set_plugins_to_serialize(IBuilderConfig& self, const std::vector<std::strin
 Given<ITimingCache> create_timing_cache(nb::handle_t<IBuilderConfig> self,
                                         const BufferObject& serialized_timing_cache) {
   const Buffer bytes(serialized_timing_cache);
-  auto& config = nb::cast<IBuilderConfig&>(self);
+  auto& config = as(self);
   ITimingCache* cache = without_gil(config, [&] { return config.createTimingCache(bytes.data(), bytes.size_bytes()); });
   return give(cache, {self});
 }

@@ -13,6 +13,16 @@
 
 namespace kiln::python {
 
+/// The object of the API behind a Python object of its class. Throws TypeError where the class of a program that
+/// derives T did not call T.__init__.
+template <class T>
+T& as(nb::handle_t<T> self) {
+  T* object = nullptr;
+  if (!nb::try_cast(self, object, /*convert=*/false) || object == nullptr)
+    throw nb::type_error("the object is not initialized: its class has to call __init__ of the class that it derives");
+  return *object;
+}
+
 /// The work of `give`: `object` is what `destroy` deletes when `self` goes; after that `needs` are given free.
 void own(nb::handle self, void* object, void (*destroy)(void*), std::initializer_list<nb::handle> needs);
 

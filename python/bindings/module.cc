@@ -53,4 +53,5 @@ NB_MODULE(tensorrt, m) {
   bind_engine(m);
   bind_runtime(m);
   bind_refitter(m);
+  bind_plugin_library(m);
 }

@@ -24,16 +24,16 @@ using Path = std::optional<std::string>;
 const char* c_str(const Path& path) { return path ? path->c_str() : nullptr; }
 
 Given<IParser> create_parser(nb::handle_t<INetworkDefinition> network, nb::handle_t<ILogger> logger) {
-  auto& to = nb::cast<ILogger&>(logger);
-  auto* parser = nvonnxparser::createParser(nb::cast<INetworkDefinition&>(network), to);
+  auto& to = as(logger);
+  auto* parser = nvonnxparser::createParser(as(network), to);
   Given<IParser> result = give_new(parser, {network, logger}, "no parser could be made; the log says why");
   remember_logger(logger, to);
   return result;
 }
 
 Given<IParserRefitter> create_refitter(nb::handle_t<IRefitter> refitter, nb::handle_t<ILogger> logger) {
-  auto& to = nb::cast<ILogger&>(logger);
-  auto* parser = nvonnxparser::createParserRefitter(nb::cast<IRefitter&>(refitter), to);
+  auto& to = as(logger);
+  auto* parser = nvonnxparser::createParserRefitter(as(refitter), to);
   Given<IParserRefitter> result = give_new(parser, {refitter, logger}, "no parser could be made; the log says why");
   remember_logger(logger, to);
   return result;
