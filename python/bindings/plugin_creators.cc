@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "bindings.h"
+#include "convert.h"
 #include "plugin_handles.h"
 #include "plugin_parts.h"
 

@@ -11,7 +11,7 @@ namespace kiln::python {
 
 using nvinfer1::PluginFieldType;
 
-Buffer::Buffer(nb::handle object) {
+FieldBuffer::FieldBuffer(nb::handle object) {
   if (!PyObject_CheckBuffer(object.ptr()))
     throw nb::type_error("data of a PluginField is a numpy array, bytes, or another object with a buffer");
   if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) {
@@ -81,7 +81,7 @@ nb::object to_python(const nvinfer1::PluginFieldCollection* fields) {
     const nvinfer1::PluginField& field = fields->fields[i];
     Field copy{field.name ? field.name : "", nullptr, field.type, field.length};
     if (field.data && field.length > 0)
-      copy.data = std::make_shared<const Buffer>(nb::bytes(field.data, size_bytes(field.type, field.length)));
+      copy.data = std::make_shared<const FieldBuffer>(nb::bytes(field.data, size_bytes(field.type, field.length)));
     if (!copy.data) copy.length = 0;  // a creator's list of names has no data, and may say any length
     list.append(nb::cast(std::move(copy)));
   }
@@ -120,7 +120,7 @@ nb::object elements_of(const Field& field) {
 void init_named(Field* self, std::string name) { new (self) Field{std::move(name)}; }
 
 void init_with_data(Field* self, std::string name, nb::handle data, PluginFieldType type) {
-  auto buffer = std::make_shared<const Buffer>(data);
+  auto buffer = std::make_shared<const FieldBuffer>(data);
   const int32_t count = buffer->count();
   new (self) Field{std::move(name), std::move(buffer), type, count};
 }
@@ -138,7 +138,7 @@ void bind_plugin_fields(nb::module_& m) {
       .def_rw("name", &Field::name, "str: name of the attribute.")
       .def_prop_rw(
           "data", &elements_of,
-          [](Field& self, nb::handle data) { self.data = std::make_shared<const Buffer>(data); },
+          [](Field& self, nb::handle data) { self.data = std::make_shared<const FieldBuffer>(data); },
           "numpy array: a copy of the elements; int8 for CHAR and UNKNOWN. AttributeError where numpy has no such type. "
           "An assignment leaves size as it is.")
       .def_rw("type", &Field::type, "PluginFieldType: type of the elements.")

@@ -13,13 +13,13 @@ namespace kiln::python {
 namespace nb = nanobind;
 
 /// Contiguous memory of a Python object with the buffer protocol, which it keeps alive and in its place.
-class Buffer {
+class FieldBuffer {
  public:
   /// Throws TypeError where the object has no buffer. One that is not contiguous is copied.
-  explicit Buffer(nb::handle object);
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  ~Buffer() { PyBuffer_Release(&view_); }
+  explicit FieldBuffer(nb::handle object);
+  FieldBuffer(const FieldBuffer&) = delete;
+  FieldBuffer& operator=(const FieldBuffer&) = delete;
+  ~FieldBuffer() { PyBuffer_Release(&view_); }
 
   const void* data() const { return view_.buf; }
   size_t size_bytes() const { return static_cast<size_t>(view_.len); }
@@ -33,7 +33,7 @@ class Buffer {
 /// `tensorrt.PluginField`: a name, and elements in memory that Python owns.
 struct Field {
   std::string name;
-  std::shared_ptr<const Buffer> data;  ///< null: none
+  std::shared_ptr<const FieldBuffer> data;  ///< null: none
   nvinfer1::PluginFieldType type = nvinfer1::PluginFieldType::kUNKNOWN;
   int32_t length = 0;  ///< elements
 
