@@ -81,7 +81,7 @@ class _QuickPlugin(trt.IPluginV3, trt.IPluginV3QuickCore):
             shapes = []
             for i, desc in enumerate(self._outputs):
                 extents = [None if extent is None else extent._expr for extent in desc.shape_expr]
-                if None in [id(extent) if extent is not None else None for extent in extents]:
+                if any(extent is None for extent in extents):
                     raise ValueError(f"output {i} has an extent that was not set, or is fake")
                 shapes.append(trt.DimsExprs(extents))
             return shapes
