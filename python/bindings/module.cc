@@ -21,4 +21,12 @@ NB_MODULE(tensorrt, m) {
 
   bind_versioned_interface(m);
   bind_logger(m);
+
+  bind_plugin_fields(m);
+  bind_plugin_shapes(m);
+  bind_plugin_kernels(m);
+  bind_plugin_native(m);
+  bind_plugin_creators(m);
+  bind_plugin_resources(m);
+  bind_registry(m);
 }

@@ -1,9 +1,12 @@
 #include "plugin_calls.h"
 
+#include <nanobind/stl/string.h>
+
 #include <atomic>
-#include <csignal>
 #include <exception>
 #include <thread>
+
+#include "callback.h"
 
 namespace kiln::python {
 namespace {
@@ -38,23 +41,29 @@ std::string describe(nb::handle object) {
   return std::string("an object of class '") + nb::cast<std::string>(object.type().attr("__name__")) + "'";
 }
 
-void log(const std::string& words) {
-  if (nvinfer1::ILogger* const logger = getLogger()) logger->log(nvinfer1::ILogger::Severity::kERROR, words.c_str());
-}
-
-void record(const std::string& words) {
-  if (nvinfer1::IErrorRecorder* const recorder = getPluginRegistry()->getErrorRecorder())
-    recorder->reportError(nvinfer1::ErrorCode::kFAILED_EXECUTION, words.c_str());
-}
-
+/// Tells the recorder and the logger of the call that is under way; where there is none, those of the process.
 void report(nb::handle object, const char* method, const std::string& failure, const std::string& traceback) {
   const std::string words = describe(object) + ": " + method + " raised " + failure;
-  log(traceback.empty() ? words : words + "\n" + traceback);
-  record(words);
+  const CallScope* const scope = CallScope::current();
+  nvinfer1::IErrorRecorder* const recorder = scope ? scope->recorder() : getPluginRegistry()->getErrorRecorder();
+  nvinfer1::ILogger* const logger = scope && scope->logger() ? scope->logger() : getLogger();
+  if (recorder)
+    recorder->reportError(nvinfer1::ErrorCode::kUNSPECIFIED_ERROR,
+                          words.substr(0, nvinfer1::IErrorRecorder::kMAX_DESC_LENGTH).c_str());
+  if (logger)
+    logger->log(nvinfer1::ILogger::Severity::kERROR, (traceback.empty() ? words : words + "\n" + traceback).c_str());
+}
+
+/// KeyboardInterrupt and its like end what the program does; they go on where control is back in Python.
+void keep_interrupt() {
+  if (CallScope* const scope = CallScope::current())
+    scope->keep(std::current_exception());
+  else
+    PyErr_SetInterrupt();
 }
 
 void report_python_error(nb::handle object, const char* method, nb::python_error& failure) {
-  if (failure.matches(PyExc_KeyboardInterrupt)) PyErr_SetInterruptEx(SIGINT);
+  if (!failure.matches(PyExc_Exception)) return keep_interrupt();
   const std::string type = nb::cast<std::string>(failure.type().attr("__name__"));
   const std::string words = nb::str(failure.value()).c_str();
   report(object, method, words.empty() ? type : type + ": " + words, failure.what());
@@ -95,8 +104,7 @@ void report_exception(nb::handle object, const char* method) noexcept {
       report(object, method, failure.what(), {});
     }
   } catch (...) {  // what the exception's own text raised
-    PyErr_Clear();
-    log(std::string(method) + " of a plugin raised an exception that cannot be shown");
+    nb::print("a plugin's method raised an exception that cannot be shown");
   }
 }
 

@@ -44,9 +44,9 @@ class PythonSide {
   nb::object object_;
 };
 
-/// Reports the exception that a catch clause has caught of a method of `object`: to the log with its traceback, and to
-/// the recorder of the process's registry. A KeyboardInterrupt is raised again when the main thread next runs Python.
-/// Needs the GIL.
+/// Reports the exception that a catch clause has caught of a method of `object`: with its traceback to the logger, in a
+/// line to the recorder, of the call that is under way, or of the process. A KeyboardInterrupt and its like are raised
+/// when the call returns to Python. Needs the GIL.
 void report_exception(nb::handle object, const char* method) noexcept;
 
 /// What `body` returns; `failure`, once it is reported, where it throws, or where Python can run no more.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "bindings.h"
+#include "callback.h"
 #include "convert.h"
 #include "plugin_handles.h"
 #include "plugin_parts.h"
@@ -119,13 +120,11 @@ std::map<const PyObject*, Registered>& registered() {
 }
 
 bool add(nv::IPluginRegistry& registry, Creator& creator, const char* plugin_namespace) {
-  const nb::gil_scoped_release released;
-  return registry.registerCreator(creator, plugin_namespace);
+  return without_gil(registry, [&] { return registry.registerCreator(creator, plugin_namespace); });
 }
 
 bool remove(nv::IPluginRegistry& registry, const Creator& creator) {
-  const nb::gil_scoped_release released;
-  return registry.deregisterCreator(creator);
+  return without_gil(registry, [&] { return registry.deregisterCreator(creator); });
 }
 
 /// Forgets a creator that no registry has.
@@ -194,8 +193,9 @@ auto of_kind(const CreatorHandle& self, Ask ask) {
   return ask(static_cast<nv::IPluginCreator&>(*self.creator));
 }
 
+/// What a creator makes. What it logs may be told to a logger in Python.
 template <class Make>
-auto without_gil(Make make) {
+auto made_by(Make make) {
   const nb::gil_scoped_release released;
   return make();
 }
@@ -203,13 +203,13 @@ auto without_gil(Make make) {
 nb::object create_v2(const CreatorHandle& self, const char* name, nb::handle collection) {
   const FieldList fields(collection);
   auto& creator = static_cast<nv::IPluginCreator&>(*self.creator);
-  return show_v2(without_gil([&] { return creator.createPlugin(name, fields.get()); }), Owner::kPython, nb::none());
+  return show_v2(made_by([&] { return creator.createPlugin(name, fields.get()); }), Owner::kPython, nb::none());
 }
 
 nb::object create_v3(const CreatorHandle& self, const char* name, nb::handle collection, nv::TensorRTPhase phase) {
   const FieldList fields(collection);
   auto& creator = static_cast<nv::IPluginCreatorV3One&>(*self.creator);
-  return show_v3(without_gil([&] { return creator.createPlugin(name, fields.get(), phase); }), Owner::kPython,
+  return show_v3(made_by([&] { return creator.createPlugin(name, fields.get(), phase); }), Owner::kPython,
                  nb::none());
 }
 
@@ -218,14 +218,14 @@ nb::object create_quick(const CreatorHandle& self, const char* name, const char*
   const FieldList fields(collection);
   auto& creator = static_cast<nv::IPluginCreatorV3Quick&>(*self.creator);
   return show_v3(
-      without_gil([&] { return creator.createPlugin(name, plugin_namespace, fields.get(), phase, request); }),
+      made_by([&] { return creator.createPlugin(name, plugin_namespace, fields.get(), phase, request); }),
       Owner::kPython, nb::none());
 }
 
 nb::object deserialize(const CreatorHandle& self, const char* name, nb::handle serialized) {
   const Buffer bytes(serialized);
   auto& creator = static_cast<nv::IPluginCreator&>(*self.creator);
-  return show_v2(without_gil([&] { return creator.deserializePlugin(name, bytes.data(), bytes.size_bytes()); }),
+  return show_v2(made_by([&] { return creator.deserializePlugin(name, bytes.data(), bytes.size_bytes()); }),
                  Owner::kPython, nb::none());
 }
 

@@ -117,7 +117,7 @@ nb::object elements_of(const Field& field) {
   return nb::module_::import_("numpy").attr("frombuffer")(bytes, type).attr("copy")();
 }
 
-void init_named(Field* self, std::string name) { new (self) Field{std::move(name)}; }
+void init_named(Field* self, std::string name) { new (self) Field{std::move(name), nullptr}; }
 
 void init_with_data(Field* self, std::string name, nb::handle data, PluginFieldType type) {
   auto buffer = std::make_shared<const FieldBuffer>(data);

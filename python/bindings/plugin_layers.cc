@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bindings.h"
+#include "callback.h"
 #include "plugins.h"
 
 namespace kiln::python {
@@ -18,15 +19,15 @@ int32_t count_of(const Tensors& tensors) { return static_cast<int32_t>(tensors.s
 
 nv::IPluginV2Layer* add_v2(nv::INetworkDefinition& network, const Tensors& inputs, nb::handle plugin) {
   const BorrowedV2 borrowed(plugin);
-  const nb::gil_scoped_release released;
-  return network.addPluginV2(inputs.data(), count_of(inputs), *borrowed);
+  return without_gil(network, [&] { return network.addPluginV2(inputs.data(), count_of(inputs), *borrowed); });
 }
 
 nv::IPluginV3Layer* add_v3(nv::INetworkDefinition& network, const Tensors& inputs, const Tensors& shape_inputs,
                            nb::handle plugin) {
   const BorrowedV3 borrowed(plugin);
-  const nb::gil_scoped_release released;
-  return network.addPluginV3(inputs.data(), count_of(inputs), shape_inputs.data(), count_of(shape_inputs), *borrowed);
+  return without_gil(network, [&] {
+    return network.addPluginV3(inputs.data(), count_of(inputs), shape_inputs.data(), count_of(shape_inputs), *borrowed);
+  });
 }
 
 /// Adds what a function of `tensorrt.plugin.op` returned: inputs, shape inputs and the plugin.

@@ -86,7 +86,7 @@ std::vector<Pointer> pointers(const std::vector<uintptr_t>& addresses) {
 nb::bytes serialize(OldPluginHandle& self) {
   std::string bytes(self.get().getSerializationSize(), '\0');
   self.get().serialize(bytes.data());
-  return {bytes.data(), bytes.size()};
+  return nb::bytes(bytes.data(), bytes.size());
 }
 
 std::unique_ptr<bool[]> flags(const std::vector<bool>& values) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bindings.h"
+#include "callback.h"
 #include "plugin_calls.h"
 #include "plugins.h"
 
@@ -85,16 +86,12 @@ nb::object acquire_resource(nv::IPluginRegistry& registry, const char* key, nb::
     given = adapter.get();
   }
   nv::IPluginResource* acquired = nullptr;
-  {
-    const nb::gil_scoped_release released;
-    acquired = registry.acquirePluginResource(key, given);
-  }
+  without_gil(registry, [&] { acquired = registry.acquirePluginResource(key, given); });
   return show(acquired);
 }
 
 int32_t release_resource(nv::IPluginRegistry& registry, const char* key) {
-  const nb::gil_scoped_release released;
-  return registry.releasePluginResource(key);
+  return without_gil(registry, [&] { return registry.releasePluginResource(key); });
 }
 
 void bind_plugin_resources(nb::module_& m) {

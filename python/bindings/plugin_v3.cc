@@ -24,15 +24,11 @@ class CorePart final : public nv::IPluginV3OneCore {
   explicit CorePart(nb::object part) : side_(std::move(part)) {}
 
   nv::APILanguage getAPILanguage() const noexcept override { return nv::APILanguage::kPYTHON; }
-  const char* getPluginName() const noexcept override { return text("plugin_name", name_); }
-  const char* getPluginVersion() const noexcept override { return text("plugin_version", version_); }
-  const char* getPluginNamespace() const noexcept override { return text("plugin_namespace", namespace_); }
+  const char* getPluginName() const noexcept override { return text_of(side_, "plugin_name", name_); }
+  const char* getPluginVersion() const noexcept override { return text_of(side_, "plugin_version", version_); }
+  const char* getPluginNamespace() const noexcept override { return text_of(side_, "plugin_namespace", namespace_); }
 
  private:
-  const char* text(const char* attribute, KeptText& kept) const noexcept {
-    return text_of(side_, attribute, kept);
-  }
-
   const PythonSide side_;
   mutable KeptText name_, version_, namespace_;
 };

@@ -2,8 +2,10 @@
 #include <nanobind/stl/string.h>
 
 #include <string_view>
+#include <type_traits>
 
 #include "bindings.h"
+#include "callback.h"
 #include "plugin_calls.h"
 #include "plugin_creators.h"
 #include "plugin_resources.h"
@@ -41,34 +43,33 @@ nb::list all_creators_recursive(Registry& self) {
   return list_creators(creators, count);
 }
 
+/// What a call of the registry returns, which belongs to the registry. A callback that is interrupted is raised.
 template <class Find>
-auto without_gil(Find find) {
-  const nb::gil_scoped_release released;
-  return find();
+auto ask(Registry& registry, Find find) {
+  std::invoke_result_t<Find> found{};
+  without_gil(registry, [&] { found = find(); });
+  return found;
 }
 
 nb::object get_plugin_creator(Registry& self, const char* type, const char* version, const char* plugin_namespace) {
-  return show_creator(without_gil([&] { return self.getPluginCreator(type, version, plugin_namespace); }));
+  return show_creator(ask(self, [&] { return self.getPluginCreator(type, version, plugin_namespace); }));
 }
 
 nb::object get_creator(Registry& self, const char* type, const char* version, const char* plugin_namespace) {
-  return show_creator(without_gil([&] { return self.getCreator(type, version, plugin_namespace); }));
+  return show_creator(ask(self, [&] { return self.getCreator(type, version, plugin_namespace); }));
 }
 
 constexpr const char* kLibrary = "tensorrt.PluginLibraryHandle";
 
 nb::object load_library(Registry& self, const char* path) {
-  void* const handle = without_gil([&] { return self.loadLibrary(path); });
+  void* const handle = ask(self, [&] { return self.loadLibrary(path); });
   return handle ? nb::object(nb::capsule(handle, kLibrary)) : nb::none();
 }
 
 void deregister_library(Registry& self, const nb::capsule& handle) {
   if (std::string_view(handle.name() ? handle.name() : "") != kLibrary)
     throw nb::type_error("handle is not what load_library returned");
-  without_gil([&] {
-    self.deregisterLibrary(handle.data());
-    return 0;
-  });
+  without_gil(self, [&] { self.deregisterLibrary(handle.data()); });
 }
 
 void bind_registration(nb::class_<Registry>& registry) {
@@ -117,7 +118,7 @@ void bind_registry(nb::module_& m) {
   m.def(
       "get_plugin_registry", [] { return getPluginRegistry(); }, nb::rv_policy::reference,
       "Returns the registry that the whole process shares.");
-  m.def("get_builder_plugin_registry", &getBuilderPluginRegistry, "engine_capability"_a, nb::rv_policy::reference,
+  m.def("get_builder_plugin_registry", &nv::getBuilderPluginRegistry, "engine_capability"_a, nb::rv_policy::reference,
         "Returns the registry of plugins for engines of an EngineCapability, or None where there is none.");
   nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
     deregister_all_creators();
