@@ -7,6 +7,8 @@ base). These interfaces are Python classes for that reason. The extension puts a
 where the library needs one, and an object of these classes, with a handle in `_native`, around an object of C++.
 """
 
+from __future__ import annotations
+
 import operator
 
 from . import tensorrt as _library
@@ -14,8 +16,8 @@ from . import tensorrt as _library
 MISSING = object()
 
 
-class Interface:
-    """Base of interfaces whose parts a program may combine in one class.
+class IVersionedInterface:
+    """As tensorrt.IVersionedInterface, for interfaces whose parts a program may combine in one class.
 
     An object is the program's own, with `_native` None, or stands for one of C++.
     """
@@ -29,16 +31,16 @@ class Interface:
         self._native = None
         return self
 
-    def __init__(self, other=None):
+    def __init__(self, other=None) -> None:
         """Prepares a new object; nothing is copied from `other`, which the parts of a copy may be given."""
 
     @property
-    def api_language(self):
+    def api_language(self) -> _library.APILanguage:
         """APILanguage of the implementation: PYTHON, or CPP for an object that the library or a C++ program made."""
         return _library.APILanguage.PYTHON if self._native is None else _library.APILanguage.CPP
 
     @property
-    def interface_info(self):
+    def interface_info(self) -> _library.InterfaceInfo:
         """InterfaceInfo of the interface: its kind and version."""
         kind, major, minor = self.KIND
         info = _library.InterfaceInfo()
@@ -60,11 +62,13 @@ def only_called_by_the_library(self, method):
     raise NotImplementedError(f"{method} of a plugin in C++ can be called by the library only")
 
 
-def is_number(value):
+def int_value(value) -> int:
+    """Returns an int, or what has __index__, as int; raises TypeError for others."""
     return operator.index(value)
 
 
-def is_text(value):
+def str_value(value) -> str:
+    """Returns a str; raises TypeError for others."""
     if not isinstance(value, str):
         raise TypeError(f"a str is needed, not {type(value).__name__}")
     return value
@@ -73,7 +77,7 @@ def is_text(value):
 def value(name, check, doc, default=MISSING):
     """A property that the program sets on its object and the library reads; a C++ object's is read-only.
 
-    `check` returns what is kept of a value, or raises TypeError. Without a default, reading before it is set raises
+    `check` returns what is kept of a value, as its annotation says, or raises TypeError. Without a default, reading before it is set raises
     AttributeError.
     """
 
@@ -93,4 +97,5 @@ def value(name, check, doc, default=MISSING):
         except TypeError as failure:
             raise TypeError(f"{type(self).__name__}.{name}: {failure}") from None
 
+    read.__annotations__["return"] = check.__annotations__["return"]
     return property(read, write, doc=doc)

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Creators of plugins, and what plugins share."""
 
-from ._interface import Interface, is_text, native_of, only_called_by_the_library, value
+from __future__ import annotations
+
+from ._interface import IVersionedInterface, native_of, only_called_by_the_library, str_value, value
 from ._plugin_fields import PluginFieldCollection_
 
 __all__ = [
@@ -14,7 +16,7 @@ __all__ = [
 ]
 
 
-def _are_fields(fields):
+def _fields_value(fields) -> PluginFieldCollection_:
     return fields if isinstance(fields, PluginFieldCollection_) else PluginFieldCollection_(fields)
 
 
@@ -24,7 +26,7 @@ _NAMESPACE = "str: namespace of the plugins, often ''; set by a creator in Pytho
 _FIELDS = "PluginFieldCollection: the attributes that create_plugin knows; set by a creator in Python."
 
 
-class IPluginCreatorInterface(Interface):
+class IPluginCreatorInterface(IVersionedInterface):
     """Base of the classes that create plugins."""
 
 
@@ -33,12 +35,12 @@ class IPluginCreator(IPluginCreatorInterface):
 
     KIND = ("PLUGIN CREATOR_V1", 1, 0)
 
-    name = value("name", is_text, _NAME)
-    plugin_version = value("plugin_version", is_text, _VERSION)
-    field_names = value("field_names", _are_fields, _FIELDS)
+    name = value("name", str_value, _NAME)
+    plugin_version = value("plugin_version", str_value, _VERSION)
+    field_names = value("field_names", _fields_value, _FIELDS)
 
     @property
-    def plugin_namespace(self):
+    def plugin_namespace(self) -> str:
         """str: namespace of the plugins, often ''. Registering the creator sets it."""
         if self._native is not None:
             return self._native.plugin_namespace
@@ -48,17 +50,17 @@ class IPluginCreator(IPluginCreatorInterface):
             raise AttributeError(f"{type(self).__name__}.plugin_namespace is not set") from None
 
     @plugin_namespace.setter
-    def plugin_namespace(self, new):
+    def plugin_namespace(self, new: str) -> None:
         if self._native is not None:
-            self._native.plugin_namespace = is_text(new)
+            self._native.plugin_namespace = str_value(new)
         else:
-            self.__dict__["plugin_namespace"] = is_text(new)
+            self.__dict__["plugin_namespace"] = str_value(new)
 
-    def create_plugin(self, name, field_collection):
+    def create_plugin(self, name: str, field_collection: PluginFieldCollection_) -> IPluginV2 | None:
         """Returns a plugin for a layer of this name, with these attributes; None if that is not possible."""
         return native_of(self, "create_plugin").create_plugin(name, field_collection)
 
-    def deserialize_plugin(self, name, serialized_plugin):
+    def deserialize_plugin(self, name: str, serialized_plugin: bytes) -> IPluginV2 | IPluginV2DynamicExt | None:
         """Returns the plugin that was serialized to these bytes, for a layer of this name."""
         return native_of(self, "deserialize_plugin").deserialize_plugin(name, serialized_plugin)
 
@@ -68,12 +70,14 @@ class IPluginCreatorV3One(IPluginCreatorInterface):
 
     KIND = ("PLUGIN CREATOR_V3ONE", 1, 0)
 
-    name = value("name", is_text, _NAME)
-    plugin_version = value("plugin_version", is_text, _VERSION)
-    field_names = value("field_names", _are_fields, _FIELDS)
-    plugin_namespace = value("plugin_namespace", is_text, _NAMESPACE)
+    name = value("name", str_value, _NAME)
+    plugin_version = value("plugin_version", str_value, _VERSION)
+    field_names = value("field_names", _fields_value, _FIELDS)
+    plugin_namespace = value("plugin_namespace", str_value, _NAMESPACE)
 
-    def create_plugin(self, name, field_collection, phase):
+    def create_plugin(
+        self, name: str, field_collection: PluginFieldCollection_, phase: TensorRTPhase
+    ) -> IPluginV3 | None:
         """Returns an IPluginV3 for a layer of this name, with these attributes; None if that is not possible.
 
         phase: TensorRTPhase.BUILD while a network is made, with what the program or the ONNX node gives; RUNTIME while
@@ -87,12 +91,19 @@ class IPluginCreatorV3Quick(IPluginCreatorInterface):
 
     KIND = ("PLUGIN CREATOR_V3QUICK", 1, 0)
 
-    name = value("name", is_text, _NAME)
-    plugin_version = value("plugin_version", is_text, _VERSION)
-    field_names = value("field_names", _are_fields, _FIELDS)
-    plugin_namespace = value("plugin_namespace", is_text, _NAMESPACE)
+    name = value("name", str_value, _NAME)
+    plugin_version = value("plugin_version", str_value, _VERSION)
+    field_names = value("field_names", _fields_value, _FIELDS)
+    plugin_namespace = value("plugin_namespace", str_value, _NAMESPACE)
 
-    def create_plugin(self, name, namespace, field_collection, phase, quickPluginType):
+    def create_plugin(
+        self,
+        name: str,
+        namespace: str,
+        field_collection: PluginFieldCollection_,
+        phase: TensorRTPhase,
+        quickPluginType: QuickPluginCreationRequest,
+    ) -> IPluginV3 | None:
         """Returns an IPluginV3 with the parts of a quick plugin; None if that is not possible.
 
         quickPluginType: QuickPluginCreationRequest, whether it is to run in Python or as a kernel of the plan.
@@ -101,15 +112,15 @@ class IPluginCreatorV3Quick(IPluginCreatorInterface):
         return native.create_plugin(name, namespace, field_collection, phase, quickPluginType)
 
 
-class IPluginResource(Interface):
+class IPluginResource(IVersionedInterface):
     """Something that plugins share by a key of the registry, which keeps a clone and counts its users."""
 
     KIND = ("IPluginResource", 1, 0)
 
-    def clone(self):
+    def clone(self) -> IPluginResource:
         """Returns a copy, which the registry keeps."""
         only_called_by_the_library(self, "clone")
 
-    def release(self):
+    def release(self) -> None:
         """Frees what the copy holds; is called when its last user has released it."""
         only_called_by_the_library(self, "release")

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Collections of plugin attributes."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 
 from .tensorrt import PluginField
 
@@ -18,18 +20,18 @@ def _field(value):
 class PluginFieldCollection(list):
     """A list of PluginFields."""
 
-    def __init__(self, fields=()):
+    def __init__(self, fields: Iterable[PluginField] = ()) -> None:
         super().__init__(_field(one) for one in fields)
 
-    def append(self, x):
+    def append(self, x: PluginField) -> None:
         """Adds a field at the end."""
         super().append(_field(x))
 
-    def extend(self, L):
+    def extend(self, L: Iterable[PluginField]) -> None:
         """Adds fields at the end."""
         super().extend([_field(one) for one in L])
 
-    def insert(self, i, x):
+    def insert(self, i: int, x: PluginField) -> None:
         """Adds a field before the one at `i`."""
         super().insert(i, _field(x))
 
@@ -46,13 +48,13 @@ class PluginFieldCollection_(Sequence):
 
     __slots__ = ("_fields",)
 
-    def __init__(self, fields=()):
+    def __init__(self, fields: Iterable[PluginField] = ()) -> None:
         self._fields = tuple(_field(one) for one in fields)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._fields)
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int) -> PluginField:
         return self._fields[index]
 
     def __repr__(self):

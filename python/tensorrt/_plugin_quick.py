@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Interfaces of quick plugins. `tensorrt.plugin` implements them for functions; few programs do that themselves."""
 
-from ._interface import is_text, only_called_by_the_library, value
+from __future__ import annotations
+
+from ._interface import only_called_by_the_library, str_value, value
 from ._plugin_v3 import IPluginCapability
 
 __all__ = ["IPluginV3QuickCore", "IPluginV3QuickBuild", "IPluginV3QuickAOTBuild", "IPluginV3QuickRuntime"]
@@ -13,9 +15,9 @@ class IPluginV3QuickCore(IPluginCapability):
 
     KIND = ("PLUGIN_V3QUICK_CORE", 1, 0)
 
-    plugin_name = value("plugin_name", is_text, "str: name by which its creator is found.")
-    plugin_version = value("plugin_version", is_text, "str: version by which its creator is found.")
-    plugin_namespace = value("plugin_namespace", is_text, "str: namespace of its creator.")
+    plugin_name = value("plugin_name", str_value, "str: name by which its creator is found.")
+    plugin_version = value("plugin_version", str_value, "str: version by which its creator is found.")
+    plugin_namespace = value("plugin_namespace", str_value, "str: namespace of its creator.")
 
 
 class IPluginV3QuickBuild(IPluginCapability):
@@ -23,42 +25,46 @@ class IPluginV3QuickBuild(IPluginCapability):
 
     KIND = ("PLUGIN_V3QUICK_BUILD", 1, 0)
 
-    def get_num_outputs(self):
+    def get_num_outputs(self) -> int:
         """Returns the number of outputs, at least 1."""
         only_called_by_the_library(self, "get_num_outputs")
 
-    def get_output_data_types(self, input_types, ranks):
+    def get_output_data_types(self, input_types: list[DataType], ranks: list[int]) -> list[DataType]:
         """Returns a list of the outputs' DataTypes, given types and ranks of the inputs."""
         only_called_by_the_library(self, "get_output_data_types")
 
-    def get_output_shapes(self, inputs, shape_inputs, expr_builder):
+    def get_output_shapes(
+        self, inputs: list[DimsExprs], shape_inputs: list[DimsExprs], expr_builder: IExprBuilder
+    ) -> list[DimsExprs]:
         """Returns a list of the outputs' DimsExprs; see IPluginV3OneBuild.get_output_shapes."""
         only_called_by_the_library(self, "get_output_shapes")
 
-    def configure_plugin(self, input_desc, output_desc):
+    def configure_plugin(self, in_: list[DynamicPluginTensorDesc], out: list[DynamicPluginTensorDesc]) -> None:
         """Tells the DynamicPluginTensorDesc of each input and output, with the type and format that are tried next."""
         only_called_by_the_library(self, "configure_plugin")
 
-    def get_supported_format_combinations(self, in_out, num_inputs):
+    def get_supported_format_combinations(
+        self, in_out: list[DynamicPluginTensorDesc], num_inputs: int
+    ) -> list[PluginTensorDesc]:
         """Returns a list of PluginTensorDescs: the types and formats of all inputs and outputs, for each combination.
 
         in_out: DynamicPluginTensorDescs of the inputs, then the outputs.
         """
         only_called_by_the_library(self, "get_supported_format_combinations")
 
-    def get_aliased_input(self, output_index):
+    def get_aliased_input(self, output_index: int) -> int:
         """Returns the input whose memory the output is, or -1. Needs PreviewFeature.ALIASED_PLUGIN_IO_10_03."""
         return -1
 
-    def get_valid_tactics(self):
+    def get_valid_tactics(self) -> list[int]:
         """Returns a list of the tactics, above 0, that the configured plugin has; by default there are none."""
         return []
 
-    def get_timing_cache_id(self):
+    def get_timing_cache_id(self) -> str | None:
         """Returns the key under which times may be kept in the timing cache; None: they are not kept."""
         return None
 
-    def get_metadata_string(self):
+    def get_metadata_string(self) -> str | None:
         """Returns text about the plugin that the engine inspector shows, or None."""
         return None
 
@@ -68,11 +74,21 @@ class IPluginV3QuickAOTBuild(IPluginV3QuickBuild):
 
     KIND = ("PLUGIN_V3QUICKAOT_BUILD", 1, 0)
 
-    def get_kernel(self, input_desc, output_desc):
+    def get_kernel(
+        self, input_desc: list[PluginTensorDesc], output_desc: list[PluginTensorDesc]
+    ) -> tuple[str, bytes]:
         """Returns the kernel's name, a str, and its code, bytes, for inputs and outputs of these PluginTensorDescs."""
         only_called_by_the_library(self, "get_kernel")
 
-    def get_launch_params(self, inputs, in_out, num_inputs, launch_params, extra_args, expr_builder):
+    def get_launch_params(
+        self,
+        inputs: list[DimsExprs],
+        in_out: list[DynamicPluginTensorDesc],
+        num_inputs: int,
+        launch_params: KernelLaunchParams,
+        extra_args: ISymExprs,
+        expr_builder: IExprBuilder,
+    ) -> None:
         """Fills in how the kernel is launched, by expressions of the inputs' extents.
 
         inputs: DimsExprs of each input; in_out: DynamicPluginTensorDescs of the inputs, then the outputs. launch_params,
@@ -80,7 +96,7 @@ class IPluginV3QuickAOTBuild(IPluginV3QuickBuild):
         """
         only_called_by_the_library(self, "get_launch_params")
 
-    def set_tactic(self, tactic):
+    def set_tactic(self, tactic: int) -> None:
         """Tells the tactic that get_launch_params and get_kernel are asked for next."""
         only_called_by_the_library(self, "set_tactic")
 
@@ -90,17 +106,26 @@ class IPluginV3QuickRuntime(IPluginCapability):
 
     KIND = ("PLUGIN_V3QUICK_RUNTIME", 1, 0)
 
-    def set_tactic(self, tactic):
+    def set_tactic(self, tactic: int) -> None:
         """Tells the tactic of the runs to come; 0 where get_valid_tactics gave none."""
         only_called_by_the_library(self, "set_tactic")
 
-    def enqueue(self, input_desc, output_desc, inputs, outputs, in_strides, out_strides, stream):
+    def enqueue(
+        self,
+        input_desc: list[PluginTensorDesc],
+        output_desc: list[PluginTensorDesc],
+        inputs: list[int],
+        outputs: list[int],
+        in_strides: list[Dims],
+        out_strides: list[Dims],
+        stream: int,
+    ) -> None:
         """Computes the outputs, or queues that on the stream.
 
         As IPluginV3OneRuntime.enqueue, with the strides of inputs and outputs, in elements, and without a workspace.
         """
         only_called_by_the_library(self, "enqueue")
 
-    def get_fields_to_serialize(self):
+    def get_fields_to_serialize(self) -> PluginFieldCollection | PluginFieldCollection_:
         """Returns a PluginFieldCollection that the plan keeps, for the creator to make the plugin of again."""
         only_called_by_the_library(self, "get_fields_to_serialize")

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plugins of version 3: the interfaces that a program implements."""
 
-from ._interface import Interface, is_number, is_text, native_of, only_called_by_the_library, value
+from __future__ import annotations
+
+from ._interface import IVersionedInterface, int_value, native_of, only_called_by_the_library, str_value, value
 
 __all__ = [
     "IPluginCapability",
@@ -14,11 +16,11 @@ __all__ = [
 ]
 
 
-class IPluginCapability(Interface):
+class IPluginCapability(IVersionedInterface):
     """Base of the parts of a plugin of version 3. Which part an object is, its class says."""
 
 
-class IPluginV3(Interface):
+class IPluginV3(IVersionedInterface):
     """A layer that the program implements. Its parts are objects of their own, or the same object.
 
     A class that is all of it derives from IPluginV3, IPluginV3OneCore, IPluginV3OneBuild (or IPluginV3OneBuildV2) and
@@ -28,15 +30,15 @@ class IPluginV3(Interface):
 
     KIND = ("PLUGIN", 1, 0)
 
-    def get_capability_interface(self, type):
+    def get_capability_interface(self, type: PluginCapabilityType) -> IPluginCapability | None:
         """Returns the part for a PluginCapabilityType, an object of the class of that part; None: there is none."""
         return native_of(self, "get_capability_interface").get_capability_interface(type)
 
-    def clone(self):
+    def clone(self) -> IPluginV3:
         """Returns a new plugin that works as this one does. It may share what neither changes."""
         return native_of(self, "clone").clone()
 
-    def destroy(self):
+    def destroy(self) -> None:
         """Is called when the library is done with an object that it got from clone, a creator or attach_to_context."""
 
 
@@ -45,9 +47,9 @@ class IPluginV3OneCore(IPluginCapability):
 
     KIND = ("PLUGIN_V3ONE_CORE", 1, 0)
 
-    plugin_name = value("plugin_name", is_text, "str: name by which its creator is found.")
-    plugin_version = value("plugin_version", is_text, "str: version by which its creator is found.")
-    plugin_namespace = value("plugin_namespace", is_text, "str: namespace of its creator, often ''.")
+    plugin_name = value("plugin_name", str_value, "str: name by which its creator is found.")
+    plugin_version = value("plugin_version", str_value, "str: version by which its creator is found.")
+    plugin_namespace = value("plugin_namespace", str_value, "str: namespace of its creator, often ''.")
 
 
 class IPluginV3OneBuild(IPluginCapability):
@@ -56,28 +58,30 @@ class IPluginV3OneBuild(IPluginCapability):
     KIND = ("PLUGIN_V3ONE_BUILD", 1, 0)
     DEFAULT_FORMAT_COMBINATION_LIMIT = 100
 
-    num_outputs = value("num_outputs", is_number, "int: number of outputs, at least 1; set by the program.")
+    num_outputs = value("num_outputs", int_value, "int: number of outputs, at least 1; set by the program.")
     format_combination_limit = value(
         "format_combination_limit",
-        is_number,
+        int_value,
         "int: most combinations of types and formats that the builder is to try; 100 unless set.",
         DEFAULT_FORMAT_COMBINATION_LIMIT,
     )
     metadata_string = value(
-        "metadata_string", is_text, "str: text about the plugin that the engine inspector shows, or None.", None
+        "metadata_string", str_value, "str: text about the plugin that the engine inspector shows, or None.", None
     )
     timing_cache_id = value(
         "timing_cache_id",
-        is_text,
+        str_value,
         "str: key under which times of this plugin may be kept in the timing cache; None: they are not kept.",
         None,
     )
 
-    def get_output_data_types(self, input_types):
+    def get_output_data_types(self, input_types: list[DataType]) -> list[DataType]:
         """Returns a list of the outputs' DataTypes, given the inputs'."""
         only_called_by_the_library(self, "get_output_data_types")
 
-    def get_output_shapes(self, inputs, shape_inputs, expr_builder):
+    def get_output_shapes(
+        self, inputs: list[DimsExprs], shape_inputs: list[DimsExprs], expr_builder: IExprBuilder
+    ) -> list[DimsExprs]:
         """Returns a list of the outputs' DimsExprs.
 
         inputs: DimsExprs of each input; shape_inputs: DimsExprs of the elements of each shape input. expr_builder, an
@@ -85,22 +89,22 @@ class IPluginV3OneBuild(IPluginCapability):
         """
         only_called_by_the_library(self, "get_output_shapes")
 
-    def get_workspace_size(self, input_desc, output_desc):
+    def get_workspace_size(self, in_: list[DynamicPluginTensorDesc], out: list[DynamicPluginTensorDesc]) -> int:
         """Returns the bytes of scratch memory that enqueue needs for tensors of these DynamicPluginTensorDescs; 0."""
         return 0
 
-    def configure_plugin(self, input_desc, output_desc):
+    def configure_plugin(self, in_: list[DynamicPluginTensorDesc], out: list[DynamicPluginTensorDesc]) -> None:
         """Tells the DynamicPluginTensorDesc of each input and output, with the type and format that are tried next."""
         only_called_by_the_library(self, "configure_plugin")
 
-    def supports_format_combination(self, pos, in_out, num_inputs):
+    def supports_format_combination(self, pos: int, in_out: list[DynamicPluginTensorDesc], num_inputs: int) -> bool:
         """Returns whether type and format of in_out[pos] are possible beside those of the tensors before it.
 
         in_out: DynamicPluginTensorDescs of the inputs, then the outputs.
         """
         only_called_by_the_library(self, "supports_format_combination")
 
-    def get_valid_tactics(self):
+    def get_valid_tactics(self) -> list[int]:
         """Returns a list of the tactics, above 0, that the configured plugin has; by default there are none."""
         return []
 
@@ -110,7 +114,7 @@ class IPluginV3OneBuildV2(IPluginV3OneBuild):
 
     KIND = ("PLUGIN_V3ONE_BUILD", 2, 0)
 
-    def get_aliased_input(self, output_index):
+    def get_aliased_input(self, output_index: int) -> int:
         """Returns the input whose memory the output is, or -1. Needs PreviewFeature.ALIASED_PLUGIN_IO_10_03."""
         return -1
 
@@ -120,19 +124,27 @@ class IPluginV3OneRuntime(IPluginCapability):
 
     KIND = ("PLUGIN_V3ONE_RUNTIME", 1, 0)
 
-    def on_shape_change(self, input_desc, output_desc):
+    def on_shape_change(self, in_: list[PluginTensorDesc], out: list[PluginTensorDesc]) -> None:
         """Tells the PluginTensorDesc of each input and output before a run of other shapes than the run before."""
         only_called_by_the_library(self, "on_shape_change")
 
-    def set_tactic(self, tactic):
+    def set_tactic(self, tactic: int) -> None:
         """Tells the tactic of the runs to come; 0 where get_valid_tactics gave none."""
         only_called_by_the_library(self, "set_tactic")
 
-    def get_fields_to_serialize(self):
+    def get_fields_to_serialize(self) -> PluginFieldCollection | PluginFieldCollection_:
         """Returns a PluginFieldCollection that the plan keeps, for the creator to make the plugin of again."""
         only_called_by_the_library(self, "get_fields_to_serialize")
 
-    def enqueue(self, input_desc, output_desc, inputs, outputs, workspace, stream):
+    def enqueue(
+        self,
+        input_desc: list[PluginTensorDesc],
+        output_desc: list[PluginTensorDesc],
+        inputs: list[int],
+        outputs: list[int],
+        workspace: int,
+        stream: int,
+    ) -> None:
         """Computes the outputs, or queues that on the stream.
 
         input_desc, output_desc: lists of PluginTensorDesc; inputs, outputs: lists of addresses of device memory (host
@@ -141,6 +153,6 @@ class IPluginV3OneRuntime(IPluginCapability):
         """
         only_called_by_the_library(self, "enqueue")
 
-    def attach_to_context(self, resource_context):
+    def attach_to_context(self, resource_context: IPluginResourceContext) -> IPluginV3:
         """Returns a clone for an execution context, whose IPluginResourceContext is given."""
         only_called_by_the_library(self, "attach_to_context")
