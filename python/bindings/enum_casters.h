@@ -38,8 +38,7 @@ struct type_caster<nvinfer1::ActivationType> : StrictEnumCaster<nvinfer1::Activa
 template <>
 struct type_caster<nvinfer1::AllocatorFlag> : StrictEnumCaster<nvinfer1::AllocatorFlag> {};
 template <>
-struct type_caster<nvinfer1::AttentionNormalizationOp>
-    : StrictEnumCaster<nvinfer1::AttentionNormalizationOp> {};
+struct type_caster<nvinfer1::AttentionNormalizationOp> : StrictEnumCaster<nvinfer1::AttentionNormalizationOp> {};
 template <>
 struct type_caster<nvinfer1::BoundingBoxFormat> : StrictEnumCaster<nvinfer1::BoundingBoxFormat> {};
 template <>
@@ -72,8 +71,7 @@ struct type_caster<nvinfer1::FillOperation> : StrictEnumCaster<nvinfer1::FillOpe
 template <>
 struct type_caster<nvinfer1::GatherMode> : StrictEnumCaster<nvinfer1::GatherMode> {};
 template <>
-struct type_caster<nvinfer1::HardwareCompatibilityLevel>
-    : StrictEnumCaster<nvinfer1::HardwareCompatibilityLevel> {};
+struct type_caster<nvinfer1::HardwareCompatibilityLevel> : StrictEnumCaster<nvinfer1::HardwareCompatibilityLevel> {};
 template <>
 struct type_caster<nvinfer1::ILogger::Severity> : StrictEnumCaster<nvinfer1::ILogger::Severity> {};
 template <>
@@ -81,8 +79,7 @@ struct type_caster<nvinfer1::InterpolationMode> : StrictEnumCaster<nvinfer1::Int
 template <>
 struct type_caster<nvinfer1::KVCacheMode> : StrictEnumCaster<nvinfer1::KVCacheMode> {};
 template <>
-struct type_caster<nvinfer1::LayerInformationFormat>
-    : StrictEnumCaster<nvinfer1::LayerInformationFormat> {};
+struct type_caster<nvinfer1::LayerInformationFormat> : StrictEnumCaster<nvinfer1::LayerInformationFormat> {};
 template <>
 struct type_caster<nvinfer1::LayerType> : StrictEnumCaster<nvinfer1::LayerType> {};
 template <>
@@ -117,8 +114,7 @@ struct type_caster<nvinfer1::ProfilingVerbosity> : StrictEnumCaster<nvinfer1::Pr
 template <>
 struct type_caster<nvinfer1::QuantizationFlag> : StrictEnumCaster<nvinfer1::QuantizationFlag> {};
 template <>
-struct type_caster<nvinfer1::QuickPluginCreationRequest>
-    : StrictEnumCaster<nvinfer1::QuickPluginCreationRequest> {};
+struct type_caster<nvinfer1::QuickPluginCreationRequest> : StrictEnumCaster<nvinfer1::QuickPluginCreationRequest> {};
 template <>
 struct type_caster<nvinfer1::ReduceOperation> : StrictEnumCaster<nvinfer1::ReduceOperation> {};
 template <>
@@ -153,8 +149,7 @@ struct type_caster<nvinfer1::TensorLocation> : StrictEnumCaster<nvinfer1::Tensor
 template <>
 struct type_caster<nvinfer1::TensorRTPhase> : StrictEnumCaster<nvinfer1::TensorRTPhase> {};
 template <>
-struct type_caster<nvinfer1::TilingOptimizationLevel>
-    : StrictEnumCaster<nvinfer1::TilingOptimizationLevel> {};
+struct type_caster<nvinfer1::TilingOptimizationLevel> : StrictEnumCaster<nvinfer1::TilingOptimizationLevel> {};
 template <>
 struct type_caster<nvinfer1::TopKOperation> : StrictEnumCaster<nvinfer1::TopKOperation> {};
 template <>

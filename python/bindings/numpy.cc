@@ -32,13 +32,13 @@ constexpr NumpyType kTypes[] = {
     {DataType::kBOOL, "bool", nb::dlpack::dtype_code::Bool, true},
     {DataType::kUINT8, "uint8", nb::dlpack::dtype_code::UInt, true},
     {DataType::kBF16, "bfloat16", nb::dlpack::dtype_code::Bfloat, false},
-    {DataType::kFP8, "float8_e4m3fn", nb::dlpack::dtype_code::Float8_e4m3fn, false},
+    {DataType::kFP8, "float8_e4m3fn", nb::dlpack::dtype_code::Float8_E4M3FN, false},
 };
 
 std::optional<DataType> type_of(const NumpyArray& array) {
   const nb::object dtype = array.attr("dtype");
-  if (nb::cast<std::string>(nb::str(dtype.attr("byteorder"))) == ">") return std::nullopt;
-  const std::string name = nb::cast<std::string>(nb::str(dtype.attr("name")));
+  if (nb::cast<std::string>(dtype.attr("byteorder")) == ">") return std::nullopt;
+  const std::string name = nb::cast<std::string>(dtype.attr("name"));
   for (const NumpyType& row : kTypes)
     if (name == row.name) return row.type;
   return std::nullopt;
@@ -64,9 +64,9 @@ bool NumpyArray::is_array(PyObject* object) {
 Weights to_weights(const NumpyArray& array) {
   const std::optional<DataType> type = type_of(array);
   if (!type)
-    throw nb::value_error(
-        str("an array of ", nb::str(array.attr("dtype")).c_str(), " cannot be weights; there is no such DataType")
-            .c_str());
+    throw nb::value_error(str("an array of ", nb::cast<std::string>(array.attr("dtype").attr("__str__")()),
+                              " cannot be weights; there is no such DataType")
+                              .c_str());
   if (!nb::cast<bool>(array.attr("flags").attr("c_contiguous")))
     throw nb::value_error("an array that is not C-contiguous cannot be weights; numpy.ascontiguousarray() makes one");
   const nb::object data = array.attr("__array_interface__")["data"];

@@ -4,8 +4,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ._interface import IVersionedInterface, native_of, only_called_by_the_library, str_value, value
 from ._plugin_fields import PluginFieldCollection_
+
+if TYPE_CHECKING:
+    from ._plugin_v2 import IPluginV2, IPluginV2DynamicExt
+    from ._plugin_v3 import IPluginV3
+    from .tensorrt import QuickPluginCreationRequest, TensorRTPhase
 
 __all__ = [
     "IPluginCreatorInterface",

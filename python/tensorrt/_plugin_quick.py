@@ -4,8 +4,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ._interface import only_called_by_the_library, str_value, value
 from ._plugin_v3 import IPluginCapability
+
+if TYPE_CHECKING:
+    from ._plugin_fields import PluginFieldCollection, PluginFieldCollection_
+    from .tensorrt import (
+        DataType,
+        Dims,
+        DimsExprs,
+        DynamicPluginTensorDesc,
+        IExprBuilder,
+        ISymExprs,
+        KernelLaunchParams,
+        PluginTensorDesc,
+    )
 
 __all__ = ["IPluginV3QuickCore", "IPluginV3QuickBuild", "IPluginV3QuickAOTBuild", "IPluginV3QuickRuntime"]
 

@@ -4,7 +4,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ._interface import IVersionedInterface, int_value, native_of, only_called_by_the_library, str_value, value
+
+if TYPE_CHECKING:
+    from .tensorrt import (
+        DataType,
+        Dims,
+        DimsExprs,
+        DynamicPluginTensorDesc,
+        IExprBuilder,
+        IGpuAllocator,
+        PluginTensorDesc,
+        TensorFormat,
+    )
 
 __all__ = ["IPluginV2", "IPluginV2Ext", "IPluginV2DynamicExtBase", "IPluginV2DynamicExt"]
 

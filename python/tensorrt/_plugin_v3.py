@@ -4,7 +4,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ._interface import IVersionedInterface, int_value, native_of, only_called_by_the_library, str_value, value
+
+if TYPE_CHECKING:
+    from ._plugin_fields import PluginFieldCollection, PluginFieldCollection_
+    from .tensorrt import (
+        DataType,
+        DimsExprs,
+        DynamicPluginTensorDesc,
+        IExprBuilder,
+        IPluginResourceContext,
+        PluginCapabilityType,
+        PluginTensorDesc,
+    )
 
 __all__ = [
     "IPluginCapability",
