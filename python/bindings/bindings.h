@@ -49,7 +49,12 @@ void bind_plugin_layers(nb::module_& m);  ///< after bind_network, to which it a
 
 // Networks
 void bind_tensor(nb::module_& m);
-void bind_layers(nb::module_& m);
+void bind_layers_base(nb::module_& m);
+void bind_layers_pointwise(nb::module_& m);
+void bind_layers_window(nb::module_& m);
+void bind_layers_reduction(nb::module_& m);
+void bind_layers_movement(nb::module_& m);
+void bind_layers_transformer(nb::module_& m);
 void bind_loops(nb::module_& m);
 void bind_network(nb::module_& m);
 

@@ -62,6 +62,12 @@ size_t checked_rank(const Dims& dims) {
   return static_cast<size_t>(dims.nbDims);
 }
 
+void throw_not_defined(const char* method) {
+  PyErr_Format(PyExc_NotImplementedError, "%s is called on the class that has to be derived, which does not define it",
+               method);
+  throw nb::python_error();
+}
+
 int64_t size_bytes(DataType type) {
   switch (type) {
     case DataType::kINT64: return 8;

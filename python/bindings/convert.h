@@ -76,6 +76,16 @@ class BufferObject : public nb::object {
   NB_OBJECT_DEFAULT(BufferObject, nb::object, "collections.abc.Buffer", has_buffer)
 };
 
+/// What Python's bool() answers.
+inline bool is_true(nb::handle object) {
+  const int answer = PyObject_IsTrue(object.ptr());
+  if (answer < 0) throw nb::python_error();
+  return answer != 0;
+}
+
+/// Raises NotImplementedError: a method that a program's class has to define was called on the base.
+[[noreturn]] void throw_not_defined(const char* method);
+
 /// Warns that a name of the API is deprecated: `instead` says what to use.
 inline void deprecated(const char* instead) {
   if (PyErr_WarnEx(PyExc_DeprecationWarning, instead, 1) != 0) throw nb::python_error();

@@ -1,3 +1,6 @@
+// Copyright the Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "kept_weights.h"
 
 #include <algorithm>
@@ -6,7 +9,6 @@
 namespace kiln::python {
 namespace {
 
-using nvinfer1::DataType;
 using nvinfer1::ILayer;
 using nvinfer1::Weights;
 
@@ -18,19 +20,6 @@ std::unordered_map<PyObject*, KeptWeights*>& by_network() {
 std::unordered_map<const ILayer*, KeptWeights*>& by_layer() {
   static auto* const map = new std::unordered_map<const ILayer*, KeptWeights*>;
   return *map;
-}
-
-int64_t bytes_of(const Weights& weights) {
-  switch (weights.type) {
-    case DataType::kINT64: return weights.count * 8;
-    case DataType::kFLOAT:
-    case DataType::kINT32: return weights.count * 4;
-    case DataType::kHALF:
-    case DataType::kBF16: return weights.count * 2;
-    case DataType::kINT4:
-    case DataType::kFP4: return (weights.count + 1) / 2;
-    default: return weights.count;
-  }
 }
 
 }  // namespace
@@ -81,7 +70,7 @@ nb::object weights_for_python(const Weights& weights, const ILayer& layer) {
   if (weights.count > 0) {
     if (const KeptWeights* const kept = KeptWeights::of_layer(layer)) owner = nb::borrow(kept->owner(weights));
     if (!owner.is_valid()) {
-      owner = nb::bytearray(weights.values, static_cast<size_t>(bytes_of(weights)));
+      owner = nb::bytearray(weights.values, nb::cast<size_t>(nb::cast(weights).attr("nbytes")));
       shown.values = nb::cast<nb::bytearray>(owner).data();
     }
   }

@@ -1,18 +1,21 @@
-/// Weights of layers: C++ borrows their elements, so Python's arrays must live as long as the network that has the
-/// layer.
+// Copyright the Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Weights of layers: C++ borrows their elements, so Python's arrays must live as long as the network that has the
+// layer.
+
 #pragma once
 
 #include <NvInfer.h>
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 
 #include <map>
 #include <utility>
 #include <vector>
 
-namespace kiln::python {
+#include "bindings.h"
+#include "numpy.h"
 
-namespace nb = nanobind;
+namespace kiln::python {
 
 /// An argument that is `tensorrt.Weights` or an array. The array becomes Weights when `weights` is called and not when
 /// arguments are read, so that the program sees why an array cannot be weights, not just that no overload fits.
@@ -85,7 +88,7 @@ struct type_caster<kiln::python::WeightsArgument> {
   NB_TYPE_CASTER(kiln::python::WeightsArgument, const_name<nvinfer1::Weights>() + const_name(" | numpy.ndarray"))
 
   bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
-    if (!isinstance<nvinfer1::Weights>(source) && !ndarray_check(source)) return false;
+    if (!isinstance<nvinfer1::Weights>(source) && !isinstance<kiln::python::NumpyArray>(source)) return false;
     value = kiln::python::WeightsArgument(borrow(source));
     return true;
   }

@@ -1,3 +1,6 @@
+// Copyright the Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "layer_classes.h"
 
 #include "kept_weights.h"

@@ -1,8 +1,13 @@
-/// The Python class of a layer that a network is asked for by index.
+// Copyright the Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Python class of a layer that a network is asked for by index.
+
 #pragma once
 
 #include <NvInfer.h>
-#include <nanobind/nanobind.h>
+
+#include "bindings.h"
 
 namespace kiln::python {
 

@@ -1,14 +1,15 @@
+// Copyright the Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // ILayer.
+
 #include <NvInfer.h>
-#include <nanobind/nanobind.h>
 
 #include "bindings.h"
-#include "deprecated.h"
+#include "with_warning.h"
 
 namespace kiln::python {
 
-namespace nb = nanobind;
-using namespace nanobind::literals;
 using namespace nvinfer1;
 
 namespace {
@@ -33,9 +34,9 @@ void bind_layers_base(nb::module_& m) {
       .def_prop_ro("type", &ILayer::getType, "LayerType: which class the layer has.")
       .def_prop_ro("num_inputs", &ILayer::getNbInputs, "Number of inputs.")
       .def_prop_ro("num_outputs", &ILayer::getNbOutputs, "Number of outputs.")
-      .def_prop_rw("precision", &ILayer::getPrecision, deprecated(&ILayer::setPrecision, kUseStrongTyping),
+      .def_prop_rw("precision", &ILayer::getPrecision, with_warning(&ILayer::setPrecision, kUseStrongTyping),
                    "Type that the layer computes in. Setting it is deprecated.")
-      .def_prop_ro("precision_is_set", deprecated(&ILayer::precisionIsSet, kUseStrongTyping),
+      .def_prop_ro("precision_is_set", with_warning(&ILayer::precisionIsSet, kUseStrongTyping),
                    "Deprecated. Whether the program set the precision.")
       .def("set_input", &ILayer::setInput, "index"_a, "tensor"_a,
            "Replaces the input of this index; an error in the log if the layer has no such input.")
@@ -43,14 +44,14 @@ void bind_layers_base(nb::module_& m) {
            "The input of this index; None if the index is out of range or the input was left out.")
       .def("get_output", &ILayer::getOutput, "index"_a, nb::rv_policy::reference_internal,
            "The output of this index; None if the index is out of range.")
-      .def("reset_precision", deprecated(&ILayer::resetPrecision, kUseStrongTyping),
+      .def("reset_precision", with_warning(&ILayer::resetPrecision, kUseStrongTyping),
            "Deprecated. Forgets the precision that the program set.")
-      .def("set_output_type", deprecated(&ILayer::setOutputType, kUseStrongTyping), "index"_a, "dtype"_a,
+      .def("set_output_type", with_warning(&ILayer::setOutputType, kUseStrongTyping), "index"_a, "dtype"_a,
            "Deprecated. Sets the type of an output.")
       .def("get_output_type", &ILayer::getOutputType, "index"_a, "Type of an output; FLOAT if there is no such output.")
-      .def("output_type_is_set", deprecated(&ILayer::outputTypeIsSet, kUseStrongTyping), "index"_a,
+      .def("output_type_is_set", with_warning(&ILayer::outputTypeIsSet, kUseStrongTyping), "index"_a,
            "Deprecated. Whether the program set the type of an output.")
-      .def("reset_output_type", deprecated(&ILayer::resetOutputType, kUseStrongTyping), "index"_a,
+      .def("reset_output_type", with_warning(&ILayer::resetOutputType, kUseStrongTyping), "index"_a,
            "Deprecated. Forgets the type that the program set.");
 }
 

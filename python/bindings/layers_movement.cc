@@ -1,14 +1,15 @@
+// Copyright the Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Layers that move elements and compute none: shuffles, slices, gathers, resizes and the like.
+
 #include <NvInfer.h>
-#include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
 
 namespace kiln::python {
 
-namespace nb = nanobind;
-using namespace nanobind::literals;
 using namespace nvinfer1;
 
 namespace {

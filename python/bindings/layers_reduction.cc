@@ -1,14 +1,14 @@
+// Copyright the Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Layers whose elements depend on many: products, reductions, normalizations, selections; and Fill, which needs none.
+
 #include <NvInfer.h>
-#include <nanobind/nanobind.h>
 
 #include "bindings.h"
-#include "deprecated.h"
 
 namespace kiln::python {
 
-namespace nb = nanobind;
-using namespace nanobind::literals;
 using namespace nvinfer1;
 
 namespace {

@@ -1,14 +1,15 @@
+// Copyright the Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // What language models are made of: attention, rotary embeddings, caches of keys and values, mixtures of experts; and
 // exchanges between devices.
+
 #include <NvInfer.h>
-#include <nanobind/nanobind.h>
 
 #include "bindings.h"
 
 namespace kiln::python {
 
-namespace nb = nanobind;
-using namespace nanobind::literals;
 using namespace nvinfer1;
 
 namespace {

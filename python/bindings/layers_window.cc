@@ -1,15 +1,16 @@
+// Copyright the Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Layers that move a window over images (convolution, deconvolution, pooling, LRN), and those that scale and pad
 // images.
+
 #include <NvInfer.h>
-#include <nanobind/nanobind.h>
 
 #include "bindings.h"
 #include "kept_weights.h"
 
 namespace kiln::python {
 
-namespace nb = nanobind;
-using namespace nanobind::literals;
 using namespace nvinfer1;
 
 namespace {

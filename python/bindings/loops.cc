@@ -1,13 +1,14 @@
+// Copyright the Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // Loops and conditionals with the layers at their boundaries.
+
 #include <NvInfer.h>
-#include <nanobind/nanobind.h>
 
 #include "bindings.h"
 
 namespace kiln::python {
 
-namespace nb = nanobind;
-using namespace nanobind::literals;
 using namespace nvinfer1;
 
 namespace {

@@ -1,14 +1,18 @@
+// Copyright the Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // INetworkDefinition, but for the calls that add layers.
+
 #include "network.h"
 
 #include "bindings.h"
-#include "deprecated.h"
 #include "kept_weights.h"
 #include "layer_classes.h"
+#include "lifetime.h"
+#include "with_warning.h"
 
 namespace kiln::python {
 
-using namespace nanobind::literals;
 using namespace nvinfer1;
 
 namespace {
@@ -79,7 +83,7 @@ void bind_network(nb::module_& m) {
       .def_prop_ro("num_inputs", &N::getNbInputs, "Number of inputs.")
       .def_prop_ro("num_outputs", &N::getNbOutputs, "Number of outputs.")
       .def_prop_ro("has_implicit_batch_dimension",
-                   deprecated(&N::hasImplicitBatchDimension, "there are no implicit batches any more"),
+                   with_warning(&N::hasImplicitBatchDimension, "there are no implicit batches any more"),
                    "Deprecated. False: there are no implicit batches.")
       .def_prop_rw("error_recorder", &N::getErrorRecorder, &N::setErrorRecorder, nb::for_setter(nb::arg().none()),
                    nb::for_setter(nb::keep_alive<1, 2>()), nb::for_getter(nb::rv_policy::reference),
@@ -95,7 +99,7 @@ void bind_network(nb::module_& m) {
       .def("__getitem__", &layer_at, nb::sig("def __getitem__(self, index: int, /) -> ILayer"),
            "As get_layer; negative indices count from the end; IndexError if out of range.")
       .def("__len__", &N::getNbLayers, "Number of layers.")
-      .def("__del__", [](N&) { warn_deprecated("objects are freed when nothing refers to them; use `del network`"); });
+      .def("__del__", &ignore_del<N>, kIgnoreDel);
   bind_tensors(network);
   bind_weights(network);
   bind_network_layers(network);

@@ -1,8 +1,13 @@
-/// Parts of the binding of INetworkDefinition, each in its own file.
+// Copyright the Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parts of the binding of INetworkDefinition, each in its own file.
+
 #pragma once
 
 #include <NvInfer.h>
-#include <nanobind/nanobind.h>
+
+#include "bindings.h"
 
 namespace kiln::python {
 

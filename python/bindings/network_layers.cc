@@ -1,12 +1,14 @@
+// Copyright the Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // INetworkDefinition's calls that add layers of tensors: element by element, moving, reducing.
+
 #include <nanobind/stl/vector.h>
 
 #include "network.h"
 
 namespace kiln::python {
 
-namespace nb = nanobind;
-using namespace nanobind::literals;
 using namespace nvinfer1;
 
 namespace {

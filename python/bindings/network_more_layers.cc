@@ -1,4 +1,8 @@
+// Copyright the Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // INetworkDefinition's calls that add selections, fills, quantization, and what language models are made of.
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
@@ -6,8 +10,6 @@
 
 namespace kiln::python {
 
-namespace nb = nanobind;
-using namespace nanobind::literals;
 using namespace nvinfer1;
 
 namespace {

@@ -1,4 +1,8 @@
+// Copyright the Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // INetworkDefinition's calls that add layers with weights. The network keeps the arrays alive.
+
 #include <nanobind/stl/optional.h>
 
 #include "kept_weights.h"
@@ -6,7 +10,6 @@
 
 namespace kiln::python {
 
-using namespace nanobind::literals;
 using namespace nvinfer1;
 
 namespace {

@@ -1,15 +1,16 @@
+// Copyright the Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // ITensor.
+
 #include <NvInfer.h>
-#include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
-#include "deprecated.h"
+#include "with_warning.h"
 
 namespace kiln::python {
 
-namespace nb = nanobind;
-using namespace nanobind::literals;
 using namespace nvinfer1;
 
 namespace {
@@ -19,13 +20,13 @@ constexpr const char* kNoImplicitBatch = "there are no implicit batches any more
 constexpr const char* kUseExplicitQuantization = "use add_quantize and add_dequantize instead of dynamic ranges";
 
 nb::object dynamic_range(const ITensor& self) {
-  warn_deprecated(kUseExplicitQuantization);
+  deprecated(kUseExplicitQuantization);
   if (!self.dynamicRangeIsSet()) return nb::none();
   return nb::make_tuple(self.getDynamicRangeMin(), self.getDynamicRangeMax());
 }
 
 void set_dynamic_range(ITensor& self, const std::vector<float>& range) {
-  warn_deprecated(kUseExplicitQuantization);
+  deprecated(kUseExplicitQuantization);
   if (range.size() != 2) throw nb::value_error("a dynamic range has two numbers: the least and the largest value");
   if (!self.setDynamicRange(range[0], range[1]))
     throw nb::value_error("the dynamic range was refused: both numbers must be finite, the first not above the second");
@@ -39,9 +40,10 @@ void bind_tensor(nb::module_& m) {
                    "Name, unique in the network; at most 4096 characters.")
       .def_prop_rw("shape", &ITensor::getDimensions, &ITensor::setDimensions,
                    "Extents, -1 where they are known at run time. Only inputs of the network can be given others.")
-      .def_prop_rw("dtype", &ITensor::getType, deprecated(&ITensor::setType, kUseStrongTyping), "Type of the elements.")
-      .def_prop_rw("broadcast_across_batch", deprecated(&ITensor::getBroadcastAcrossBatch, kNoImplicitBatch),
-                   deprecated(&ITensor::setBroadcastAcrossBatch, kNoImplicitBatch),
+      .def_prop_rw("dtype", &ITensor::getType, with_warning(&ITensor::setType, kUseStrongTyping),
+                   "Type of the elements.")
+      .def_prop_rw("broadcast_across_batch", with_warning(&ITensor::getBroadcastAcrossBatch, kNoImplicitBatch),
+                   with_warning(&ITensor::setBroadcastAcrossBatch, kNoImplicitBatch),
                    "Deprecated. False: there are no implicit batches.")
       .def_prop_rw("location", &ITensor::getLocation, &ITensor::setLocation, "Memory that holds the tensor.")
       .def_prop_rw("allowed_formats", &ITensor::getAllowedFormats, &ITensor::setAllowedFormats,
@@ -54,9 +56,9 @@ void bind_tensor(nb::module_& m) {
                    "Whether it is computed when the engine runs. A tensor can be a shape tensor as well.")
       .def_prop_rw("dynamic_range", &dynamic_range, &set_dynamic_range,
                    "Deprecated. Least and largest value for INT8, or None.")
-      .def("set_dynamic_range", deprecated(&ITensor::setDynamicRange, kUseExplicitQuantization), "min"_a, "max"_a,
+      .def("set_dynamic_range", with_warning(&ITensor::setDynamicRange, kUseExplicitQuantization), "min"_a, "max"_a,
            "Deprecated. Sets the least and the largest value for INT8; False if they are refused.")
-      .def("reset_dynamic_range", deprecated(&ITensor::resetDynamicRange, kUseExplicitQuantization),
+      .def("reset_dynamic_range", with_warning(&ITensor::resetDynamicRange, kUseExplicitQuantization),
            "Deprecated. Forgets the range for INT8.")
       .def("set_dimension_name", &ITensor::setDimensionName, "index"_a, "name"_a,
            "Names an extent of an input of the network. Extents of one name are equal at run time.")
