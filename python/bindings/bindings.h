@@ -24,6 +24,7 @@ void bind_build_enums(nb::module_& m);
 void bind_layers_enums(nb::module_& m);
 void bind_plugins_enums(nb::module_& m);
 void bind_dims(nb::module_& m);
+void bind_permutation(nb::module_& m);
 void bind_weights(nb::module_& m);
 void bind_host_memory(nb::module_& m);
 

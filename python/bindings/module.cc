@@ -18,6 +18,7 @@ NB_MODULE(tensorrt, m) {
   bind_layers_enums(m);
   bind_plugins_enums(m);
   bind_dims(m);
+  bind_permutation(m);
   bind_weights(m);
   bind_host_memory(m);
 

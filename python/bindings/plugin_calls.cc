@@ -41,17 +41,21 @@ std::string describe(nb::handle object) {
   return std::string("an object of class '") + nb::cast<std::string>(object.type().attr("__name__")) + "'";
 }
 
-/// Tells the recorder and the logger of the call that is under way; where there is none, those of the process.
+/// Tells the recorder and the logger of the call that is under way, or the logger used last.
 void report(nb::handle object, const char* method, const std::string& failure, const std::string& traceback) {
   const std::string words = describe(object) + ": " + method + " raised " + failure;
   const CallScope* const scope = CallScope::current();
-  nvinfer1::IErrorRecorder* const recorder = scope ? scope->recorder() : getPluginRegistry()->getErrorRecorder();
-  nvinfer1::ILogger* const logger = scope && scope->logger() ? scope->logger() : getLogger();
-  if (recorder)
+  if (nvinfer1::IErrorRecorder* const recorder = scope ? scope->recorder() : nullptr)
     recorder->reportError(nvinfer1::ErrorCode::kUNSPECIFIED_ERROR,
                           words.substr(0, nvinfer1::IErrorRecorder::kMAX_DESC_LENGTH).c_str());
+  const nb::object last = last_logger();
+  nvinfer1::ILogger* logger = scope ? scope->logger() : nullptr;
+  if (!logger && last.is_valid()) logger = nb::cast<nvinfer1::ILogger*>(last);
+  const std::string text = traceback.empty() ? words : words + "\n" + traceback;
   if (logger)
-    logger->log(nvinfer1::ILogger::Severity::kERROR, (traceback.empty() ? words : words + "\n" + traceback).c_str());
+    logger->log(nvinfer1::ILogger::Severity::kERROR, text.c_str());
+  else
+    nb::module_::import_("sys").attr("stderr").attr("write")(text + "\n");
 }
 
 /// KeyboardInterrupt and its like end what the program does; they go on where control is back in Python.

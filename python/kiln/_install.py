@@ -1,8 +1,10 @@
 """Where the files of the wheel are, and which module `import tensorrt` finds."""
+import os
 import pathlib
 import sys
 
-_PACKAGE = pathlib.Path(__file__).resolve().parent
+# Not resolved: the files of a build folder are links to the sources, which have no extension module beside them.
+_PACKAGE = pathlib.Path(os.path.abspath(__file__)).parent
 
 
 def native(*parts):
@@ -37,7 +39,7 @@ def use_as_tensorrt():
     folder = str(modules if modules.is_dir() else _PACKAGE.parent)
     loaded = sys.modules.get("tensorrt")
     if loaded is not None:
-        if pathlib.Path(loaded.__file__).resolve().parent.parent == pathlib.Path(folder):
+        if os.path.dirname(os.path.dirname(os.path.abspath(loaded.__file__))) == folder:
             return
         raise ImportError(f"kiln.use_as_tensorrt(): tensorrt was imported already, from {loaded.__file__}")
     if folder in sys.path:

@@ -1,9 +1,12 @@
-# Installs KILN_BUILD into the wheel's tree: Kiln itself below kiln/_native, the Python packages beside it.
+# Installs KILN_BUILD into the wheel's tree, below kiln/_native, and the Python packages of MODULE_BUILD beside it.
 set(native ${CMAKE_INSTALL_PREFIX}/kiln/_native)
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${KILN_BUILD} --prefix ${native} --strip
                 OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND ${CMAKE_COMMAND} --install ${KILN_BUILD} --prefix ${CMAKE_INSTALL_PREFIX} --component python --strip
+execute_process(COMMAND ${CMAKE_COMMAND} --install ${MODULE_BUILD} --prefix ${CMAKE_INSTALL_PREFIX} --component python --strip
                 OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+if(NOT EXISTS ${CMAKE_INSTALL_PREFIX}/kiln/_modules/tensorrt/${MODULE})
+  message(FATAL_ERROR "${MODULE_BUILD} has no ${MODULE}: for the stable ABI of Python 3.12 and later, CMake 3.26 is needed")
+endif()
 
 # A wheel has no symbolic links. A library keeps the one name that programs load; the name for the linker becomes a script.
 file(GLOB_RECURSE libraries ${native}/lib/*.so)
