@@ -186,7 +186,7 @@ def words(annotation):
 
 def same_default(expected, found):
     """Whether two defaults are equal. Floats may have been rounded to 32 bits."""
-    if expected == found:
+    if expected == found or (expected and found and found.endswith("." + expected)):  # ILogger.Severity.WARNING
         return True
     try:
         left, right = ast.literal_eval(expected), ast.literal_eval(found)

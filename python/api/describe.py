@@ -33,14 +33,19 @@ SPELLINGS = [
     (r"\b(?:nvinfer1::|nvonnxparser::|v_\d+_\d+::)+", ""),  # pybind11 had no binding of the class yet
     (r"\bIParserError\b", "ParserError"),
     (r"\bdetail::[\w:<>]+", "object"),
-    (r"\((self|this): [^,()]+", r"(\1"),
     (r"\b(in|from|lambda|is)(?=: )", r"\1_"),  # no name that a call can give
     (r"\s+", " "),
 ]
 
 
 def plain(text, module):
-    """`text` without the module's name before its classes, and in one spelling."""
+    """`text` without the module's name before its classes, and in one spelling. What `self` is goes without saying."""
+    if text.startswith("(self: "):
+        depth = end = 0
+        while depth or text[end] not in ",)":
+            end += 1
+            depth += (text[end] == "[") - (text[end] == "]")
+        text = "(self" + text[end:]
     text = re.sub(rf"\b{re.escape(module.split('.')[0])}\.(?:\w+\.)*(?=[A-Z])", "", text)
     for pattern, spelling in SPELLINGS:
         text = re.sub(pattern, spelling, text)
