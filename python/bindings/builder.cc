@@ -18,9 +18,9 @@ using nvinfer1::IBuilder, nvinfer1::IBuilderConfig, nvinfer1::IErrorRecorder, nv
 
 using Class = nb::class_<IBuilder>;
 
-nb::object create_builder(nb::handle_t<ILogger> logger) {
+Given<IBuilder> create_builder(nb::handle_t<ILogger> logger) {
   auto& to = nb::cast<ILogger&>(logger);
-  nb::object builder =
+  Given<IBuilder> builder =
       give_new(nvinfer1::createInferBuilder(to), {logger}, "no builder could be made; the log says why");
   remember_logger(logger, to);
   return builder;
@@ -37,7 +37,7 @@ void bind_building(Class& cls) {
           "build_serialized_network",
           [](IBuilder& self, INetworkDefinition& network, IBuilderConfig& config, nb::handle) {
             IHostMemory* text = nullptr;
-            nb::object plan =
+            Given<IHostMemory> plan =
                 give(without_gil(self, [&] { return self.buildSerializedNetwork(network, config, text); }), {});
             give(text, {});
             return plan;

@@ -19,16 +19,16 @@ using nvinfer1::IErrorRecorder, nvinfer1::IGpuAllocator, nvinfer1::ILogger, nvin
 using Class = nb::class_<IRuntime>;
 using Self = nb::handle_t<IRuntime>;
 
-nb::object create_runtime(nb::handle_t<ILogger> logger) {
+Given<IRuntime> create_runtime(nb::handle_t<ILogger> logger) {
   auto& to = nb::cast<ILogger&>(logger);
-  nb::object runtime =
+  Given<IRuntime> runtime =
       give_new(nvinfer1::createInferRuntime(to), {logger}, "no runtime could be made; the log says why");
   remember_logger(logger, to);
   return runtime;
 }
 
 template <class Reader>
-nb::object deserialize_from(Self self, Reader& reader) {
+Given<nvinfer1::ICudaEngine> deserialize_from(Self self, Reader& reader) {
   auto& runtime = nb::cast<IRuntime&>(self);
   return give(without_gil(runtime, [&] { return runtime.deserializeCudaEngine(reader); }), {self});
 }
