@@ -18,8 +18,9 @@ def build(model: bytes) -> trt.ICudaEngine | None:
     builder = trt.Builder(logger)
     network = builder.create_network(1 << int(trt.NetworkDefinitionCreationFlag.STRONGLY_TYPED))
     parser = trt.OnnxParser(network, logger)
-    if not parser.parse(model):
-        raise RuntimeError(parser.get_error(0).desc())
+    error = None if parser.parse(model) else parser.get_error(0)
+    if error:
+        raise RuntimeError(error.desc())
     x = network.add_input("x", trt.float32, (1, 3, 8, 8))
     x.allowed_formats = 1 << int(trt.TensorFormat.LINEAR)
     layer = network.add_activation(x, trt.ActivationType.RELU)
