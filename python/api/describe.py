@@ -23,6 +23,8 @@ NOT_OF_THE_API = {
     "__setstate__", "__reduce__", "__reduce_ex__", "__init_subclass__", "__subclasshook__", "__hash__",
     "__class_getitem__", "__getattribute__",
 }
+# The signature of what does not tell it.
+UNKNOWN = "(...)"
 # Words that binding libraries and Python's versions spell differently.
 SPELLINGS = [
     (r"\b(?:typing|collections\.abc|builtins|types)\.", ""),
@@ -83,10 +85,9 @@ def signatures(function, name, module):
             return [plain(match[1], module) for match in overloads if match]
         if match := re.match(rf"{re.escape(name)}(\(.*)$", lines[0]):
             return [plain(match[1], module)]
-    try:
-        return [python_signature(function, module)]
-    except (TypeError, ValueError):
-        return ["(...)"]
+    if not isinstance(function, types.FunctionType):
+        return [UNKNOWN]  # of Python's own types, such as the methods that a class derived from list inherits
+    return [python_signature(function, module)]
 
 
 def nanobind_signature(entry, module):
@@ -162,6 +163,8 @@ def describe_member(kind, name, member, module):
         return "nested", member.__qualname__
     if type(member).__name__ == "nb_func":
         return "static", signatures(member, name, module)
+    if name == "__init__" and isinstance(member, types.WrapperDescriptorType):
+        return None  # no constructor of its own
     if callable(member):
         return "methods", signatures(member, name, module)
     if type(member).__name__ in ("member_descriptor", "getset_descriptor"):
@@ -207,7 +210,7 @@ def parameters(signature):
     """[(name, kind, default or None, type or None)] and the returned type of a signature's text, or None where it has no
     parameters to read. Kinds: "positional", "any", "star", "named", "stars"."""
     match = re.fullmatch(r"\((.*)\)(?: -> (.*))?", signature, re.S)
-    if not match or match[1] == "...":
+    if not match or signature == UNKNOWN:
         return None
     found, kind = [], "any"
     for text in split(match[1]):

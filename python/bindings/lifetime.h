@@ -9,7 +9,7 @@
 
 #include <initializer_list>
 
-#include "convert.h"
+#include "bindings.h"
 
 namespace kiln::python {
 
@@ -48,13 +48,9 @@ void hold_item(const void* object, const char* slot, Item* item) {
 }
 
 /// `__del__` is there because programs for TensorRT call it; an object goes when nothing refers to it any more.
-/// Python's own deletion does not come here.
 template <class T>
-void ignore_del(const T&) {
-  deprecated("an object goes when nothing refers to it any more: use del");
-}
-constexpr const char* kIgnoreDel =
-    "Deprecated. Warns and does nothing: the object goes when nothing refers to it any more.";
+void ignore_del(const T&) {}
+constexpr const char* kIgnoreDel = "Does nothing: the object goes when nothing refers to it any more.";
 
 /// The annotation of a property's setter that takes None, too, which stands for C++'s null.
 inline auto set_or_none() { return nb::for_setter(nb::arg("value").none()); }

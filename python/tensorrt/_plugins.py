@@ -9,10 +9,10 @@ from ._plugin_quick import *  # noqa: F403
 from ._plugin_v2 import *  # noqa: F403
 from ._plugin_v3 import *  # noqa: F403
 
-__all__ = [
-    *_plugin_creators.__all__,
-    *_plugin_fields.__all__,
-    *_plugin_quick.__all__,
-    *_plugin_v2.__all__,
-    *_plugin_v3.__all__,
-]
+# One by one: type checkers understand this.
+__all__: list[str] = []
+__all__ += _plugin_creators.__all__
+__all__ += _plugin_fields.__all__
+__all__ += _plugin_quick.__all__
+__all__ += _plugin_v2.__all__
+__all__ += _plugin_v3.__all__
