@@ -3,11 +3,13 @@
 
 nanobind's generator does the work. Here is what it does not know of: enums whose repr() is TensorRT's, methods that
 `tensorrt/_additions.py` gives to classes of the extension, arguments with a default before one without, that `bool` is a
-DataType in this module, and properties of another type than their base's.
+DataType in this module, properties of another type than their base's, and what is converted on the way: a sequence where
+Dims are asked for, an array for Weights.
 """
 import enum
 import importlib
 import inspect
+import json
 import pathlib
 import re
 import sys
@@ -16,6 +18,10 @@ import types
 from nanobind.stubgen import StubGen
 
 MODULE = "tensorrt.tensorrt"
+API = pathlib.Path(__file__).resolve().parent / "api" / "tensorrt-10.16.json"
+SPELLINGS = {"list[int]": "collections.abc.Sequence[int]", "numpy.ndarray": "numpy.typing.NDArray[typing.Any]"}
+CONVERSIONS = {name: SPELLINGS[kind] for name, kind in json.loads(API.read_text())["conversions"].items() if kind in SPELLINGS}
+ARGUMENT = re.compile(rf"(: tensorrt\.tensorrt\.({'|'.join(CONVERSIONS)}))(?=[,)]| = | \| None)")
 REQUIRED_BEHIND_DEFAULT = re.compile(r"( = \\\d+)(?:, \w+: [^=()]*? = \\\d+)*, (\w+: [^=,()]+)(?=[,)])")
 
 
@@ -57,6 +63,15 @@ class Stubs(StubGen):
         self.put_docstr(fn.__doc__ or "")
         self.depth -= 1
         self.write("\n")
+
+    def put_nb_overload(self, fn, sig, name=None, is_classmethod=False):
+        text = ARGUMENT.sub(lambda match: f"{match[1]} | {CONVERSIONS[match[2]]}", sig[0])
+        super().put_nb_overload(fn, (text, *sig[1:]), name, is_classmethod)
+
+    def put_type(self, tp, name):
+        super().put_type(tp, name)
+        if name == "IHostMemory":  # which Python shows from 3.12 on only
+            self.write_ln("    def __buffer__(self, flags: int, /) -> memoryview: ...\n")
 
     def put_nb_func(self, fn, name=None, is_classmethod=False):
         signatures = [callable_as for entry in fn.__nb_signature__ for callable_as in expressible(entry)]
