@@ -60,6 +60,7 @@ NB_MODULE(tensorrt, m) {
   bind_plugin_native(m);
   bind_plugin_creators(m);
   bind_plugin_resources(m);
+  bind_plugin_memory(m);
   bind_registry(m);
   bind_plugin_layers(m);
 }
