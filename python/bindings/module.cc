@@ -63,4 +63,5 @@ NB_MODULE(tensorrt, m) {
   bind_plugin_memory(m);
   bind_registry(m);
   bind_plugin_layers(m);
+  bind_plugin_library(m);
 }
