@@ -40,7 +40,7 @@ void set_plugins_to_serialize(IBuilderConfig& self, const std::vector<std::strin
 Given<ITimingCache> create_timing_cache(nb::handle_t<IBuilderConfig> self,
                                         const BufferObject& serialized_timing_cache) {
   const Buffer bytes(serialized_timing_cache);
-  auto& config = nb::cast<IBuilderConfig&>(self);
+  auto& config = as(self);
   ITimingCache* cache = without_gil(config, [&] { return config.createTimingCache(bytes.data(), bytes.size_bytes()); });
   return give(cache, {self});
 }
@@ -174,7 +174,8 @@ void bind_timing(Class& cls) {
 }  // namespace
 
 void bind_config(nb::module_& m) {
-  Class cls(m, "IBuilderConfig", nb::is_weak_referenceable(), "How an engine is to be built.");
+  Class cls(m, "IBuilderConfig", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots),
+            "How an engine is to be built.");
   bind_flags(cls);
   bind_devices(cls);
   bind_callbacks(cls);

@@ -154,9 +154,7 @@ void bind_memory(Class& cls) {
                    &IExecutionContext::setPersistentCacheLimit, "The bytes of cache that may be kept for the context.")
       .def(
           "get_runtime_config",
-          [](nb::handle_t<IExecutionContext> self) {
-            return give(nb::cast<IExecutionContext&>(self).getRuntimeConfig(), {self});
-          },
+          [](nb::handle_t<IExecutionContext> self) { return give(as(self).getRuntimeConfig(), {self}); },
           "The configuration that the context was made with.");
 }
 
@@ -203,7 +201,7 @@ void bind_watching(Class& cls) {
 }  // namespace
 
 void bind_context(nb::module_& m) {
-  Class cls(m, "IExecutionContext", nb::is_weak_referenceable(),
+  Class cls(m, "IExecutionContext", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots),
             "Runs of an engine, one at a time. Tensors are on the device; addresses, streams and events are ints.");
   bind_runs(cls);
   bind_tensors(cls);

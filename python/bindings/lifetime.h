@@ -13,6 +13,16 @@
 
 namespace kiln::python {
 
+/// The object of the API behind a Python object of its class. Throws TypeError where the class of a program that
+/// derives T did not call T.__init__.
+template <class T>
+T& as(nb::handle_t<T> self) {
+  T* object = nullptr;
+  if (!nb::try_cast(self, object, /*convert=*/false) || object == nullptr)
+    throw nb::type_error("the object is not initialized: its class has to call __init__ of the class that it derives");
+  return *object;
+}
+
 /// The work of `give`: `object` is what `destroy` deletes when `self` goes; after that `needs` are given free.
 void own(nb::handle self, void* object, void (*destroy)(void*), std::initializer_list<nb::handle> needs);
 
@@ -36,6 +46,11 @@ Given<T> give_new(T* object, std::initializer_list<nb::handle> needs, const char
   if (object == nullptr) throw std::runtime_error(error);
   return give(object, needs);
 }
+
+/// The slots of a class whose objects `give` makes: Python's garbage collector sees what they hold, so that a program's
+/// profiler may refer to the context that it is set on. There is nothing to clear: each cycle leads through an object
+/// of the program's, which Python clears.
+extern PyType_Slot kOwnerSlots[];
 
 /// Holds a Python object for as long as `object` of the API lives, or until another one takes its slot. An object that
 /// Python does not own holds for good.

@@ -60,6 +60,8 @@ NB_MODULE(tensorrt, m) {
   bind_plugin_native(m);
   bind_plugin_creators(m);
   bind_plugin_resources(m);
+  bind_plugin_memory(m);
   bind_registry(m);
   bind_plugin_layers(m);
+  bind_plugin_library(m);
 }

@@ -24,16 +24,16 @@ using Path = std::optional<std::string>;
 const char* c_str(const Path& path) { return path ? path->c_str() : nullptr; }
 
 Given<IParser> create_parser(nb::handle_t<INetworkDefinition> network, nb::handle_t<ILogger> logger) {
-  auto& to = nb::cast<ILogger&>(logger);
-  auto* parser = nvonnxparser::createParser(nb::cast<INetworkDefinition&>(network), to);
+  auto& to = as(logger);
+  auto* parser = nvonnxparser::createParser(as(network), to);
   Given<IParser> result = give_new(parser, {network, logger}, "no parser could be made; the log says why");
   remember_logger(logger, to);
   return result;
 }
 
 Given<IParserRefitter> create_refitter(nb::handle_t<IRefitter> refitter, nb::handle_t<ILogger> logger) {
-  auto& to = nb::cast<ILogger&>(logger);
-  auto* parser = nvonnxparser::createParserRefitter(nb::cast<IRefitter&>(refitter), to);
+  auto& to = as(logger);
+  auto* parser = nvonnxparser::createParserRefitter(as(refitter), to);
   Given<IParserRefitter> result = give_new(parser, {refitter, logger}, "no parser could be made; the log says why");
   remember_logger(logger, to);
   return result;
@@ -225,7 +225,7 @@ void bind_error_list(nb::class_<Parser>& cls) {
 }
 
 void bind_refitter_of_models(nb::module_& m) {
-  nb::class_<IParserRefitter> cls(m, "OnnxParserRefitter", nb::is_weak_referenceable(),
+  nb::class_<IParserRefitter> cls(m, "OnnxParserRefitter", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots),
                                   "Gives an engine the weights of a model.");
   cls.def(nb::new_(&create_refitter), "refitter"_a, "logger"_a, "Makes a parser for a refitter.")
       .def(
@@ -268,7 +268,8 @@ void bind_refitter_of_models(nb::module_& m) {
 
 void bind_parser(nb::module_& m) {
   bind_errors(m);
-  nb::class_<IParser> cls(m, "OnnxParser", nb::is_weak_referenceable(), "Adds ONNX models to a network.");
+  nb::class_<IParser> cls(m, "OnnxParser", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots),
+                          "Adds ONNX models to a network.");
   cls.def(nb::new_(&create_parser), "network"_a, "logger"_a, "Makes a parser for a network.");
   bind_parsing(cls);
   bind_support(m, cls);

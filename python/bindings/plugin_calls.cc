@@ -26,28 +26,30 @@ std::string text_attribute(nb::handle object, const char* name) {
   return {};
 }
 
-/// "plugin 'Pad' version '1' of namespace 'mine'", or what is known of that; else "an object of class 'Pad'".
-std::string describe(nb::handle object) {
-  for (const char* name : {"plugin_name", "plugin_type", "name"}) {
-    const std::string found = text_attribute(object, name);
-    if (found.empty()) continue;
-    std::string words = (name == std::string("name") ? "the creator of plugin '" : "plugin '") + found + "'";
-    if (const std::string version = text_attribute(object, "plugin_version"); !version.empty())
-      words += " version '" + version + "'";
-    if (const std::string space = text_attribute(object, "plugin_namespace"); !space.empty())
-      words += " of namespace '" + space + "'";
-    return words;
-  }
-  return std::string("an object of class '") + nb::cast<std::string>(object.type().attr("__name__")) + "'";
+/// "plugin 'Pad'", or what is known of that; else "an object of class 'Pad'".
+std::string name_of(nb::handle object) {
+  for (const char* attribute : {"plugin_name", "plugin_type"})
+    if (const std::string name = text_attribute(object, attribute); !name.empty()) return "plugin '" + name + "'";
+  if (const std::string name = text_attribute(object, "name"); !name.empty())
+    return "the creator of plugin '" + name + "'";
+  return "an object of class '" + nb::cast<std::string>(object.type().attr("__name__")) + "'";
+}
+
+/// " version '1' of namespace 'mine'", as far as that is known.
+std::string version_of(nb::handle object) {
+  const std::string version = text_attribute(object, "plugin_version");
+  const std::string space = text_attribute(object, "plugin_namespace");
+  return (version.empty() ? "" : " version '" + version + "'") + (space.empty() ? "" : " of namespace '" + space + "'");
 }
 
 /// Tells the recorder and the logger of the call that is under way, or the logger used last.
 void report(nb::handle object, const char* method, const std::string& failure, const std::string& traceback) {
-  const std::string words = describe(object) + ": " + method + " raised " + failure;
+  const std::string name = name_of(object), what = std::string(": ") + method + failure;
+  const std::string words = name + version_of(object) + what;
   const CallScope* const scope = CallScope::current();
   if (nvinfer1::IErrorRecorder* const recorder = scope ? scope->recorder() : nullptr)
     recorder->reportError(nvinfer1::ErrorCode::kUNSPECIFIED_ERROR,
-                          words.substr(0, nvinfer1::IErrorRecorder::kMAX_DESC_LENGTH).c_str());
+                          (name + what).substr(0, nvinfer1::IErrorRecorder::kMAX_DESC_LENGTH).c_str());
   const nb::object last = last_logger();
   nvinfer1::ILogger* logger = scope ? scope->logger() : nullptr;
   if (!logger && last.is_valid()) logger = nb::cast<nvinfer1::ILogger*>(last);
@@ -70,7 +72,7 @@ void report_python_error(nb::handle object, const char* method, nb::python_error
   if (!failure.matches(PyExc_Exception)) return keep_interrupt();
   const std::string type = nb::cast<std::string>(failure.type().attr("__name__"));
   const std::string words = nb::str(failure.value()).c_str();
-  report(object, method, words.empty() ? type : type + ": " + words, failure.what());
+  report(object, method, " raised " + (words.empty() ? type : type + ": " + words), failure.what());
 }
 
 }  // namespace
@@ -102,10 +104,8 @@ void report_exception(nb::handle object, const char* method) noexcept {
       throw;
     } catch (nb::python_error& failure) {
       report_python_error(object, method, failure);
-    } catch (const nb::builtin_exception& failure) {
-      report(object, method, failure.what(), {});
     } catch (const std::exception& failure) {
-      report(object, method, failure.what(), {});
+      report(object, method, std::string(": ") + failure.what(), {});
     }
   } catch (...) {  // what the exception's own text raised
     nb::print("a plugin's method raised an exception that cannot be shown");

@@ -48,7 +48,8 @@ KeptFields::~KeptFields() {
 }
 
 const nvinfer1::PluginFieldCollection* KeptFields::to_serialize(const PythonSide& side) noexcept {
-  return answer(side, "get_fields_to_serialize", static_cast<const nvinfer1::PluginFieldCollection*>(nullptr), [&] {
+  static constexpr nvinfer1::PluginFieldCollection kNone{-1, nullptr};  // null would say that there are no fields
+  return answer(side, "get_fields_to_serialize", &kNone, [&] {
     fields_ = std::make_unique<FieldList>(side.attr("get_fields_to_serialize")());
     return fields_->get();
   });

@@ -41,7 +41,7 @@ class KeptFields {
   KeptFields(const KeptFields&) = delete;
   KeptFields& operator=(const KeptFields&) = delete;
   ~KeptFields();
-  /// What get_fields_to_serialize returns; null, once that is reported, where it raises.
+  /// What get_fields_to_serialize returns; a collection that is none, once that is reported, where it raises.
   const nvinfer1::PluginFieldCollection* to_serialize(const PythonSide& side) noexcept;
   /// The field_names of a creator.
   const nvinfer1::PluginFieldCollection* names(const PythonSide& side) noexcept;

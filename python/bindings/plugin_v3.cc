@@ -106,7 +106,7 @@ class BuildPartV2 final : public BuildPart<nv::IPluginV3OneBuildV2> {
 
 class RuntimePart final : public nv::IPluginV3OneRuntime {
  public:
-  explicit RuntimePart(nb::object part) : side_(std::move(part)) {}
+  RuntimePart(nb::object part, nv::IPluginV3* plugin) : side_(std::move(part)), plugin_(plugin) {}
 
   nv::APILanguage getAPILanguage() const noexcept override { return nv::APILanguage::kPYTHON; }
   int32_t setTactic(int32_t tactic) noexcept override {
@@ -128,6 +128,7 @@ class RuntimePart final : public nv::IPluginV3OneRuntime {
   nv::IPluginV3* attachToContext(nv::IPluginResourceContext* context) noexcept override {
     return answer(side_, "attach_to_context", static_cast<nv::IPluginV3*>(nullptr), [&]() -> nv::IPluginV3* {
       nb::object attached = side_.attr("attach_to_context")(show_resource_context(context));
+      if (attached.is(python_plugin(plugin_))) return plugin_;  // the library says that it is no copy
       return attached.is_none() ? nullptr : give_v3(std::move(attached));
     });
   }
@@ -135,6 +136,7 @@ class RuntimePart final : public nv::IPluginV3OneRuntime {
 
  private:
   const PythonSide side_;
+  nv::IPluginV3* const plugin_;
   KeptFields fields_;
   int32_t num_inputs_ = 0, num_outputs_ = 0;
 };
@@ -175,7 +177,7 @@ class PluginAdapter final : public nv::IPluginV3 {
   nv::IPluginCapability* part_of(Capability type, nb::object part) {
     if (part.is_none()) return nullptr;
     std::unique_ptr<nv::IPluginCapability>& known = parts_[{type, part.ptr()}];
-    if (!known) known = make_one_part(type, part);
+    if (!known) known = make_one_part(type, part, this);
     if (!known) known = make_quick_part(type, part);
     if (!known) wrong_result(part, "an object of the interface of that part");
     return known.get();
@@ -189,7 +191,7 @@ class PluginAdapter final : public nv::IPluginV3 {
 
 }  // namespace
 
-std::unique_ptr<nv::IPluginCapability> make_one_part(Capability type, nb::object part) {
+std::unique_ptr<nv::IPluginCapability> make_one_part(Capability type, nb::object part, nv::IPluginV3* plugin) {
   switch (type) {
     case Capability::kCORE:
       if (is_plugin_class(part, "IPluginV3OneCore")) return std::make_unique<CorePart>(std::move(part));
@@ -200,7 +202,7 @@ std::unique_ptr<nv::IPluginCapability> make_one_part(Capability type, nb::object
         return std::make_unique<BuildPart<nv::IPluginV3OneBuild>>(std::move(part));
       break;
     case Capability::kRUNTIME:
-      if (is_plugin_class(part, "IPluginV3OneRuntime")) return std::make_unique<RuntimePart>(std::move(part));
+      if (is_plugin_class(part, "IPluginV3OneRuntime")) return std::make_unique<RuntimePart>(std::move(part), plugin);
       break;
   }
   return nullptr;

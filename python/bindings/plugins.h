@@ -52,8 +52,9 @@ nb::object show_v2(nvinfer1::IPluginV2* plugin, Owner owner, nb::object keeps);
 /// What Python sees of a creator: its own object, or one that stands for a creator of C++; None for null.
 nb::object show_creator(nvinfer1::IPluginCreatorInterface* creator);
 
-/// Makes parts of a plugin: null where the object is of no class of such a part.
-std::unique_ptr<nvinfer1::IPluginCapability> make_one_part(nvinfer1::PluginCapabilityType type, nb::object part);
+/// Makes parts of a plugin: null where the object is of no class of such a part. `plugin` is the adapter that has it.
+std::unique_ptr<nvinfer1::IPluginCapability> make_one_part(nvinfer1::PluginCapabilityType type, nb::object part,
+                                                           nvinfer1::IPluginV3* plugin);
 std::unique_ptr<nvinfer1::IPluginCapability> make_quick_part(nvinfer1::PluginCapabilityType type, nb::object part);
 
 /// What Python sees of a part of a plugin of C++, which `keeps` has.

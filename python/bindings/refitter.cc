@@ -27,8 +27,8 @@ using Names = std::vector<std::string>;
 constexpr const char* kExplicitQuantization = "implicit quantization is deprecated: use Q/DQ layers";
 
 Given<IRefitter> create_refitter(nb::handle_t<ICudaEngine> engine, nb::handle_t<ILogger> logger) {
-  auto& to = nb::cast<ILogger&>(logger);
-  auto* refitter = nvinfer1::createInferRefitter(nb::cast<ICudaEngine&>(engine), to);
+  auto& to = as(logger);
+  auto* refitter = nvinfer1::createInferRefitter(as(engine), to);
   Given<IRefitter> result = give_new(refitter, {engine, logger}, "no refitter could be made; the log says why");
   remember_logger(logger, to);
   return result;
@@ -148,7 +148,7 @@ void bind_weights_of(Class& cls) {
 }  // namespace
 
 void bind_refitter(nb::module_& m) {
-  Class cls(m, "Refitter", nb::is_weak_referenceable(), "Replaces weights of an engine.");
+  Class cls(m, "Refitter", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots), "Replaces weights of an engine.");
   cls.def(nb::new_(&create_refitter), "engine"_a, "logger"_a, "Makes a refitter of an engine that is refittable.")
       .def(
           "refit_cuda_engine",

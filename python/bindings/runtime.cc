@@ -20,7 +20,7 @@ using Class = nb::class_<IRuntime>;
 using Self = nb::handle_t<IRuntime>;
 
 Given<IRuntime> create_runtime(nb::handle_t<ILogger> logger) {
-  auto& to = nb::cast<ILogger&>(logger);
+  auto& to = as(logger);
   Given<IRuntime> runtime =
       give_new(nvinfer1::createInferRuntime(to), {logger}, "no runtime could be made; the log says why");
   remember_logger(logger, to);
@@ -29,7 +29,7 @@ Given<IRuntime> create_runtime(nb::handle_t<ILogger> logger) {
 
 template <class Reader>
 Given<nvinfer1::ICudaEngine> deserialize_from(Self self, Reader& reader) {
-  auto& runtime = nb::cast<IRuntime&>(self);
+  auto& runtime = as(self);
   return give(without_gil(runtime, [&] { return runtime.deserializeCudaEngine(reader); }), {self});
 }
 
@@ -42,22 +42,21 @@ void bind_loading(Class& cls) {
           "deserialize_cuda_engine",
           [](Self self, const BufferObject& serialized_engine) {
             const Buffer bytes(serialized_engine);
-            auto& runtime = nb::cast<IRuntime&>(self);
+            auto& runtime = as(self);
             return give(
                 without_gil(runtime, [&] { return runtime.deserializeCudaEngine(bytes.data(), bytes.size_bytes()); }),
                 {self});
           },
           "serialized_engine"_a, "Loads the engine of a plan, any bytes-like object; None where that fails.")
       .def(
-          "load_runtime",
-          [](Self self, const char* path) { return give(nb::cast<IRuntime&>(self).loadRuntime(path), {self}); },
+          "load_runtime", [](Self self, const char* path) { return give(as(self).loadRuntime(path), {self}); },
           "path"_a, "Loads a runtime of another version from a library; None where that fails.");
 }
 
 }  // namespace
 
 void bind_runtime(nb::module_& m) {
-  Class cls(m, "Runtime", nb::is_weak_referenceable(), "Loads plans.");
+  Class cls(m, "Runtime", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots), "Loads plans.");
   cls.def(nb::new_(&create_runtime), "logger"_a, "Makes a runtime that writes to a logger.");
   bind_loading(cls);
   cls.def_prop_rw("DLA_core", &IRuntime::getDLACore, &IRuntime::setDLACore,

@@ -128,15 +128,15 @@ def test_exception(method):
     stage = METHODS[method]
     bench = Bench()
     recorder = Recorder()
-    bench.network.error_recorder = recorder
+    bench.builder.error_recorder = bench.network.error_recorder = recorder
     assert pass_through(bench, method, stage) == stage
-    who = "the creator of plugin 'PythonScale'" if method == "create_plugin" else "plugin 'PythonScale' version '1'"
+    who = "the creator of plugin 'PythonScale'" if method == "create_plugin" else "plugin 'PythonScale'"
     what = f"{method} raised ValueError: no {method} today"
     text = bench.log.take_errors()
-    assert who in text and what in text, text
+    assert f"{who} version '1' of namespace 'tests': {what}" in text, text
     assert "Traceback (most recent call last)" in text
     if stage != "run":  # contexts have the recorder of their engine, which has none of its own here
-        assert any(who in desc and what in desc for _, desc in recorder.errors), recorder.errors
+        assert any(desc == f"{who}: {what}" for _, desc in recorder.errors), recorder.errors
     # What failed once does not fail again.
     Scale.failing = None
     assert pass_through(Bench(), None, None) is None
@@ -153,7 +153,7 @@ def test_exception_in_destroy_is_told_alone():
 
 WRONG = {
     "get_output_data_types": (None, "it returned None; a list of DataType is needed"),
-    "get_output_shapes": ([3], "a DimsExprs is needed"),
+    "get_output_shapes": ([3], "a list of DimsExprs is needed"),
     "get_workspace_size": ("much", "it returned an object of class 'str'; a number of bytes is needed"),
     "get_valid_tactics": ([1.5], "a list of int is needed"),
     "supports_format_combination": ("yes", "it returned an object of class 'str'; a bool is needed"),
@@ -171,14 +171,14 @@ def test_wrong_result(method, monkeypatch):
     bench = Bench()
     assert pass_through(bench, None, None) == METHODS[method]
     text = bench.log.take_errors()
-    assert f"{method} raised TypeError" in text and words in text, text
+    assert f"PythonScale' version '1' of namespace 'tests': {method}: " in text and words in text, text
 
 
 def test_wrong_numbers_of_results(monkeypatch):
     monkeypatch.setattr(Scale, "get_output_data_types", lambda self, types: [types[0], types[0]])
     bench = Bench()
     assert pass_through(bench, None, None) == "add"
-    assert "get_output_data_types raised ValueError: it returned 2 types for 1 outputs" in bench.log.take_errors()
+    assert "get_output_data_types: it returned 2 types for 1 outputs" in bench.log.take_errors()
 
 
 @pytest.mark.parametrize("copier", ["clone", "attach_to_context"])
@@ -241,13 +241,16 @@ def test_expressions_end_with_their_call(monkeypatch):
 def test_what_is_no_plugin():
     bench = Bench()
     x = bench.input("x", X)
-    for wrong in (None, 3, object(), trt.IPluginV3OneCore()):
+    for wrong in (3, object(), trt.IPluginV3OneCore()):
         with pytest.raises(TypeError, match="and no IPluginV3"):
             bench.network.add_plugin_v3([x], [], wrong)
         with pytest.raises(TypeError, match="and no IPluginV2"):
             bench.network.add_plugin_v2([x], wrong)
     with pytest.raises(TypeError):
         bench.network.add_plugin_v3([3], [], Scale())
-    for wrong in (None, 3, Scale()):
+    for call in (bench.network.add_plugin_v2, lambda x, none: bench.network.add_plugin_v3(x, [], none)):
+        with pytest.raises(TypeError):
+            call([x], None)
+    for wrong in (3, Scale()):
         with pytest.raises(TypeError, match="creator is no IPluginCreatorV3One"):
             REGISTRY.register_creator(wrong)
