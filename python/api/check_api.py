@@ -93,11 +93,11 @@ class Comparison:
         self.counts["properties"] += 1
         if name in found.get("constants", {}) and settable == "writable":
             return  # an attribute of the class, which objects may hide by their own
-        own = next((part for part in ("writable", "readonly") if name in found.get(part, {})), None)
+        own = next((part for part in ("writable", "readonly", "annotated") if name in found.get(part, {})), None)
         if own is None:
             self.note(where, "properties", "is missing")
             return
-        if own != settable:
+        if own not in (settable, "annotated"):
             self.note(where, "properties", "cannot be set" if own == "readonly" else "can be set, in TensorRT it cannot")
         if problem := self.type_problem(kind, found[own][name]):
             self.note(where, "types", problem)
@@ -143,7 +143,7 @@ class Comparison:
             return [("signatures", f"is {found}, in TensorRT {expected}")]
         problems = []
         ours, returned = given[0][skip:], given[1]
-        theirs = wanted[0][skip:]
+        theirs = [argument for argument in wanted[0][skip:] if not argument[0].startswith("_")]
         for i, argument in enumerate(theirs):
             if i < len(ours):
                 problems += self.argument_problems(argument, ours[i])

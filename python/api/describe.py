@@ -14,7 +14,8 @@ import sys
 import types
 
 # The parts of a class's description, in their order.
-SECTIONS = ["bases", "constants", "nested", "static", "methods", "writable", "readonly"]
+# "annotated" are attributes of objects that a class of plain Python declares.
+SECTIONS = ["bases", "constants", "nested", "static", "methods", "writable", "readonly", "annotated"]
 # What a class has because of the language or the binding library, not because of the API.
 NOT_OF_THE_API = {
     "__module__", "__doc__", "__dict__", "__weakref__", "__slots__", "__annotations__", "__abstractmethods__",
@@ -147,6 +148,11 @@ def describe_class(kind, module, inherited=False):
         if (entry := describe_member(kind, name, own[name], module)) is not None:
             section, value = entry
             description.setdefault(section, {})[name] = value
+    for base in reversed(kind.__mro__ if inherited else [kind]):
+        for name, annotation in vars(base).get("__annotations__", {}).items():
+            if not name.startswith("_") and name not in own:
+                text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+                description.setdefault("annotated", {})[name] = plain(text, module)
     return {section: description[section] for section in SECTIONS if section in description}
 
 

@@ -110,6 +110,7 @@ class Sample:
     """What describe.py reads of a class of plain Python."""
 
     LIMIT = 3
+    weight: float
 
     def __init__(self, name, count: int = 2):
         self._name = name
@@ -142,6 +143,7 @@ def test_a_class_is_described():
         "static": {"make": ["(*names, deep=False) -> 'Sample'"]},
         "readonly": {"size": "int"},
         "writable": {"name": "str"},
+        "annotated": {"weight": "float"},
     }
 
 
