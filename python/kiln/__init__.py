@@ -15,7 +15,7 @@ from typing import Any
 from ._bindings import bindings
 from ._compile import compile, load
 from ._engine import Engine
-from ._errors import Error, Message
+from ._errors import Error, Message, ShapeError
 from ._profile import LayerTime, Profile
 from ._shapes import Range
 from ._tensors import Layer, Layers, Outputs, Tensor
@@ -30,6 +30,7 @@ __all__ = [
     "Outputs",
     "Profile",
     "Range",
+    "ShapeError",
     "Tensor",
     "bindings",
     "compile",

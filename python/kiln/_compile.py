@@ -35,6 +35,7 @@ class _OnnxBytes:
 
     def __init__(self, data: Any, name: str, weights: Mapping[str, tuple[int, int]] | None = None):
         self._data, self.name, self._weights = data, name, weights
+        self.keep: Any = None  # what owns the weights
 
     def parse(self, parser: Any) -> bool:
         if not self._weights:
@@ -75,9 +76,8 @@ def _parse(trt: Any, network: Any, logger: Any, source: Any, messages: Messages)
         error = parser.get_error(i)
         code = error.code() if callable(error.code) else error.code
         messages.add(Message("error", error.desc(), getattr(code, "name", str(code))))
-    failure = Error(f"{source.name} cannot be imported", messages.take())
-    failure.nodes = tuple(parser.get_error(i).node_name() for i in range(parser.num_errors))
-    raise failure
+    nodes = tuple(parser.get_error(i).node_name() for i in range(parser.num_errors))
+    raise Error(f"{source.name} cannot be imported", messages.take(), nodes)
 
 
 def _add_profiles(

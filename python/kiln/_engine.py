@@ -17,7 +17,7 @@ from ._arrays import HOST, View, family_of, numpy_dtype, where_is
 from ._bindings import bindings
 from ._context import Slot
 from ._device import choose_device, current_device
-from ._errors import Error, Messages, make_logger, make_recorder
+from ._errors import Error, Messages, ShapeError, make_logger, make_recorder
 from ._profile import Profile, make_profiler, mean_times
 from ._shapes import Range, Shape
 from ._tensors import Layer, Layers, Outputs, Tensor, dtype_name
@@ -249,7 +249,7 @@ class Engine:
                 if not self._has_shape_inputs and len(self._known) < _MOST_KNOWN_SHAPES:
                     self._known[shapes] = profile
                 return profile
-        raise ValueError(
+        raise ShapeError(
             f"{self.name}: no profile has the shapes "
             + ", ".join(f"{t.name!r} {s}" for t, s in zip(self.inputs, shapes))
             + " together; there are "
@@ -261,12 +261,12 @@ class Engine:
 
     def _check_shape(self, tensor: Tensor, shape: Shape) -> None:
         if len(shape) != len(tensor.shape):
-            raise ValueError(
+            raise ShapeError(
                 f"{self.name}: input {tensor.name!r} has shape {shape}; {len(tensor.shape)} axes are needed, "
                 f"{tensor.shape}"
             )
         if not any(limits.holds(shape) for limits in tensor.ranges):
-            raise ValueError(
+            raise ShapeError(
                 f"{self.name}: input {tensor.name!r} has shape {shape}; the engine was built for "
                 + " or ".join(str(limits) for limits in tensor.ranges)
             )

@@ -34,14 +34,20 @@ class Message:
 class Error(RuntimeError):
     """A build, a load or a run failed. `messages` has all that the error recorder and the log were told meanwhile."""
 
-    def __init__(self, what: str, messages: tuple[Message, ...] | list[Message] = ()):
+    def __init__(self, what: str, messages: tuple[Message, ...] | list[Message] = (), nodes: tuple[str, ...] = ()):
         self.what = what
+        self.nodes = tuple(nodes)
+        """Names of the model's nodes that the parser refused, one for each of the first messages."""
         self.messages = tuple(messages)
         failures = [m for m in self.messages if m.severity != "warning"] or list(self.messages)
         super().__init__("\n  ".join([what + (":" if failures else "")] + [m.text for m in failures]))
 
     def __reduce__(self):
-        return Error, (self.what, self.messages)
+        return Error, (self.what, self.messages, self.nodes)
+
+
+class ShapeError(ValueError):
+    """An array's shape is none that the engine was built for."""
 
 
 class Messages:
