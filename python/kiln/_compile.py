@@ -72,12 +72,13 @@ def _parse(trt: Any, network: Any, logger: Any, source: Any, messages: Messages)
     parser = trt.OnnxParser(network, logger)
     if source.parse(parser):
         return parser
+    nodes = []
     for i in range(parser.num_errors):
         error = parser.get_error(i)
+        nodes.append((error.node_name() or "", error.desc()))
         code = error.code() if callable(error.code) else error.code
         messages.add(Message("error", error.desc(), getattr(code, "name", str(code))))
-    nodes = tuple(parser.get_error(i).node_name() for i in range(parser.num_errors))
-    raise Error(f"{source.name} cannot be imported", messages.take(), nodes)
+    raise Error(f"{source.name} cannot be imported", messages.take(), tuple(nodes))
 
 
 def _add_profiles(

@@ -34,10 +34,10 @@ class Message:
 class Error(RuntimeError):
     """A build, a load or a run failed. `messages` has all that the error recorder and the log were told meanwhile."""
 
-    def __init__(self, what: str, messages: tuple[Message, ...] | list[Message] = (), nodes: tuple[str, ...] = ()):
+    def __init__(self, what: str, messages: tuple[Message, ...] | list[Message] = (), nodes: tuple[tuple[str, str], ...] = ()):
         self.what = what
         self.nodes = tuple(nodes)
-        """Names of the model's nodes that the parser refused, one for each of the first messages."""
+        """Names of the model's nodes that the parser refused, each with the reason."""
         self.messages = tuple(messages)
         failures = [m for m in self.messages if m.severity != "warning"] or list(self.messages)
         super().__init__("\n  ".join([what + (":" if failures else "")] + [m.text for m in failures]))

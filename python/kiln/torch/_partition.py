@@ -213,8 +213,8 @@ def _try(module: fx.GraphModule, reasons: dict[str, str], settings: Settings, de
 def _refused_by_parser(failure: Error, inside: set[str]) -> dict[str, str]:
     """The nodes that the parser refused, by the names that the converters gave."""
     refused = {}
-    for node, message in zip(failure.nodes, failure.messages):
+    for node, text in failure.nodes:
         name = node.partition("/")[0]
         if name in inside:
-            refused[name] = message.text
+            refused[name] = text
     return refused
