@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from torch._dynamo import register_backend
 
+from . import _movement, _networks, _pointwise, _reductions  # noqa: F401  (they register converters)
 from ._backend import backend, last_reports
 from ._export import CompiledModule, compile
 from ._partition import Report

@@ -90,8 +90,11 @@ def backend(
 
 
 def _compile_graph(graph: fx.GraphModule, fakes: Sequence[Any], *, given: list[Any], settings: Settings) -> Any:
+    from torch._subclasses.fake_tensor import unset_fake_temporarily
+
     weights = _find_weights(graph, fakes, given)
-    return _Compiled(graph, weights, settings)
+    with unset_fake_temporarily():
+        return _Compiled(graph, weights, settings)
 
 
 def _find_weights(graph: fx.GraphModule, fakes: Sequence[Any], given: list[Any]) -> dict[int, torch.Tensor]:
@@ -128,9 +131,9 @@ class _Compiled:
 
     def _freeze(self, weights: dict[int, torch.Tensor]) -> None:
         self._weights = [(place, tensor, _version(tensor)) for place, tensor in weights.items()]
-        frozen = fx.GraphModule(self._graph, _frozen(self._graph, weights))
         for place, tensor in weights.items():
-            frozen.register_buffer(_weight_name(place), tensor.detach(), persistent=False)
+            self._graph.register_buffer(_weight_name(place), tensor.detach(), persistent=False)
+        frozen = fx.GraphModule(self._graph, _frozen(self._graph, weights))
         self._module, self.report = divide(frozen, self._settings, "graph")
         _reports.append(self.report)
 

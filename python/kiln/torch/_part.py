@@ -183,10 +183,8 @@ class Bounds:
 
 
 def _finite(value: Any, otherwise: Any) -> Any:
-    try:
-        return int(value)
-    except (OverflowError, TypeError, ValueError):
-        return otherwise
+    value = sympy.sympify(value)
+    return int(value) if value.is_Integer else otherwise
 
 
 def _hint(env: Any, symbol: sympy.Symbol) -> int | None:
