@@ -22,7 +22,7 @@ _KEPT = (
     "_upsample_nearest_exact2d", "_upsample_nearest_exact3d", "upsample_linear1d", "upsample_bilinear2d",
     "upsample_trilinear3d", "upsample_bicubic2d", "grid_sampler_2d", "grid_sampler_3d", "reflection_pad1d",
     "reflection_pad2d", "reflection_pad3d", "replication_pad1d", "replication_pad2d", "replication_pad3d",
-    "_scaled_dot_product_flash_attention_for_cpu", "_adaptive_avg_pool2d", "pixel_shuffle", "addmm", "baddbmm",
+    "log_sigmoid_forward", "_scaled_dot_product_flash_attention_for_cpu", "_adaptive_avg_pool2d", "pixel_shuffle", "addmm", "baddbmm",
     "hardtanh", "linalg_vector_norm", "var_mean.correction", "std.correction", "unbind.int", "stack", "roll", "tril",
     "triu", "rsub.Tensor", "rsub.Scalar", "masked_fill.Scalar", "masked_fill.Tensor", "native_batch_norm",
     "native_dropout", "index_select", "slice_scatter", "select_scatter", "split.Tensor", "split_with_sizes",

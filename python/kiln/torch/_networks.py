@@ -219,6 +219,21 @@ def _instance_norm(cx: Emitter, x: Any, weight: Any, bias: Any, mean: Any, var: 
     return cx.op("InstanceNormalization", cx.tensor(x), scale, shift, epsilon=float(eps))
 
 
+@converter(aten("_native_batch_norm_legit.no_stats"))
+def _norm_by_own_mean(cx: Emitter, x: Any, weight: Any, bias: Any, training: bool, momentum: float, eps: float) -> Any:
+    """What PyTorch makes of instance_norm: a batch of one, with a channel for each channel of each sample."""
+    if not training or cx.shape(x)[0] != 1:
+        raise Unsupported("batch_norm by the batch's own mean")
+    dtype = cx.dtype(x)
+    channels = cx.extents([cx.shape(x)[1]])
+
+    def vector(arg: Any, otherwise: float) -> str:
+        return cx.tensor(arg, dtype) if arg is not None else cx.op("Expand", cx.tensor(otherwise, dtype), channels)
+
+    result = cx.op("InstanceNormalization", cx.tensor(x), vector(weight, 1.0), vector(bias, 0.0), epsilon=float(eps))
+    return [result, None, None]
+
+
 @converter(aten("_softmax"), aten("softmax.int"), aten("_log_softmax"), aten("log_softmax.int"))
 def _softmax(cx: Emitter, x: Any, dim: int, *_: Any) -> str:
     kind = "LogSoftmax" if "log_softmax" in str(cx.node.target) else "Softmax"

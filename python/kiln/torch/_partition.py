@@ -154,7 +154,7 @@ def divide(original: fx.GraphModule, settings: Settings, title: str) -> tuple[fx
     check_device(device)
     refused: dict[str, str] = {}
     for _ in range(_MOST_TRIES):
-        module = fx.GraphModule(original, _copy(original.graph))
+        module = fx.GraphModule(original, _without_proved_assertions(_copy(original.graph)))
         reasons = _find_reasons(module, refused, device)
         _check_strict(reasons, settings)
         learned = _try(module, reasons, settings, device, title, report)
@@ -176,6 +176,14 @@ def _copy(graph: fx.Graph) -> fx.Graph:
         made.meta = dict(old.meta)
     copied.set_codegen(graph._codegen)
     return copied
+
+
+def _without_proved_assertions(graph: fx.Graph) -> fx.Graph:
+    """Leaves out what asserts a tensor's type: tracing has proved it, and it would divide the graph."""
+    for node in list(graph.nodes):
+        if node.target is aten("_assert_tensor_metadata"):
+            graph.erase_node(node)
+    return graph
 
 
 def _check_strict(reasons: dict[str, str], settings: Settings) -> None:

@@ -371,6 +371,12 @@ def _softplus(cx: Emitter, x: Any, beta: float = 1, threshold: float = 20) -> st
     return cx.op("Where", cx.op("Greater", scaled, cx.tensor(float(threshold), dtype)), value, soft)
 
 
+@converter(aten("log_sigmoid_forward"), aten("log_sigmoid"))
+def _log_sigmoid(cx: Emitter, x: Any) -> Any:
+    result = cx.op("Neg", cx.op("Softplus", cx.op("Neg", cx.tensor(x))))
+    return [result, None] if isinstance(value_of(cx.node), (tuple, list)) else result
+
+
 @converter(aten("prelu"), aten("_prelu_kernel"))
 def _prelu(cx: Emitter, x: Any, weight: Any) -> str:
     slope = cx.tensor(weight)
