@@ -53,6 +53,21 @@ def _expand_as(cx: Emitter, x: Any, _: Any) -> str:
     return _expand(cx, x)
 
 
+@converter(aten("as_strided"), aten("as_strided_copy"))
+def _as_strided(cx: Emitter, x: Any, size: Sequence[Any], stride: Sequence[Any], offset: Any = None) -> str:
+    """Only what leaves elements where they are: strides of axes with one element do not count."""
+    given = value_of(x)
+    same = [expression(e) for e in size] == [expression(e) for e in given.shape]
+    moved = [
+        axis
+        for axis, (new, old) in enumerate(zip(stride, given.stride()))
+        if expression(given.shape[axis]) != 1 and expression(new) != expression(old)
+    ]
+    if not same or moved or offset not in (None, 0):
+        raise Unsupported("as_strided that moves elements")
+    return cx.op("Identity", cx.tensor(x))
+
+
 @converter(aten("slice.Tensor"), aten("slice_copy.Tensor"))
 def _slice(cx: Emitter, x: Any, dim: int = 0, start: Any = None, end: Any = None, step: Any = 1) -> str:
     rank = cx.rank(x)
@@ -255,7 +270,7 @@ def _slice_scatter(cx: Emitter, x: Any, source: Any, dim: int = 0, start: Any = 
         raise Unsupported("slice_scatter with a step")
     start, length = start or 0, cx.shape(source)[axis]
     if isinstance(start, int) and start < 0:
-        raise Unsupported("slice_scatter from the end")
+        start = start + extent  # the extent may be symbolic: then so is the start
     value, axes = cx.tensor(x), cx.ints([axis])
     begin = cx.extents([start])
     after = cx.op("Add", begin, cx.extents([length]))
@@ -267,6 +282,9 @@ def _slice_scatter(cx: Emitter, x: Any, source: Any, dim: int = 0, start: Any = 
 @converter(aten("select_scatter"))
 def _select_scatter(cx: Emitter, x: Any, source: Any, dim: int, index: Any) -> str:
     axis = cx.axis(dim, cx.rank(x))
+    extent = cx.shape(x)[axis]
+    if isinstance(index, int) and index < 0 and isinstance(extent, int):
+        index += extent
     if not isinstance(index, int) or index < 0:
         raise Unsupported("select_scatter at a place that a run decides")
     value, axes = cx.tensor(x), cx.ints([axis])

@@ -148,13 +148,15 @@ def divide(original: fx.GraphModule, settings: Settings, title: str) -> tuple[fx
     """Returns a graph in which engines compute what they can, and what became of it."""
     device = _device_of(original.graph)
     report = Report()
+    original = fx.GraphModule(original, _without_proved_assertions(_copy(original.graph)))
+    original.graph.eliminate_dead_code()
     report.num_operators = sum(node.op == "call_function" and not is_number(node) for node in original.graph.nodes)
     if device is None:
         return original, report
     check_device(device)
     refused: dict[str, str] = {}
     for _ in range(_MOST_TRIES):
-        module = fx.GraphModule(original, _without_proved_assertions(_copy(original.graph)))
+        module = fx.GraphModule(original, _copy(original.graph))
         reasons = _find_reasons(module, refused, device)
         _check_strict(reasons, settings)
         learned = _try(module, reasons, settings, device, title, report)
