@@ -21,7 +21,7 @@ if [ -z "$tool" ]; then
   exit $skipped
 fi
 folders=()
-for folder in src cudart/src plugins tools samples conformance bench fuzz; do
+for folder in src cudart/src plugins tools samples conformance bench fuzz python; do
   if [ -d $folder ]; then folders+=("$folder"); fi
 done
 if [ "${1:-}" = --fix ]; then action=(-i); else action=(--dry-run -Werror); fi

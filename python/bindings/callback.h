@@ -1,0 +1,146 @@
+// Copyright the Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls between C++ and Python in both directions: what a program's class overrides is called from C++, on any thread,
+// and its exceptions become errors that name the method; calls that may take long or call back run without the GIL.
+
+#pragma once
+
+#include <NvInfer.h>
+#include <nanobind/trampoline.h>
+
+#include <concepts>
+#include <exception>
+#include <type_traits>
+#include <utility>
+
+#include "bindings.h"
+
+namespace kiln::python {
+
+/// What an error says was called.
+struct CallbackName {
+  const char* interface;
+  const char* method;
+};
+
+/// Turns the exception in flight into an error: of the error recorder and the logger of the call that is under way, or
+/// of the logger used last. A logger's own exceptions go to sys.unraisablehook. KeyboardInterrupt and its like are kept
+/// and raised when the call returns to Python. Takes the GIL.
+void report_exception(CallbackName name) noexcept;
+/// As report_exception, for a method that the program's class lacks.
+void report_missing(CallbackName name) noexcept;
+/// A message that is not an exception's, to the same places.
+void report_failure(CallbackName name, const char* message) noexcept;
+
+/// A Python string of C++ text, which need not be valid UTF-8; None for null.
+nb::object to_str(const char* text);
+
+/// Calls `body(method)` with the GIL, `method` being the program's Python method. Answers what `body` answers;
+/// `missing()` where the class does not override the method; `failure` where it raised, which is reported, or where
+/// Python has ended.
+template <class Result, class Body, class Missing>
+Result call(const nb::detail::trampoline& self, CallbackName name, Body&& body, Result failure,
+            Missing&& missing) noexcept {
+  if (!nb::is_alive() || Py_IsInitialized() == 0) return failure;
+  try {
+    const nb::detail::ticket ticket(self, name.method, nb::detail::str_hash(name.method), /*pure=*/false);
+    if (ticket.key.is_valid()) return body(nb::object(self.base().attr(ticket.key)));
+  } catch (...) {
+    report_exception(name);
+    return failure;
+  }
+  return missing();
+}
+
+/// As above; a class that lacks the method is an error, and answers `failure`.
+template <class Result, class Body>
+Result call(const nb::detail::trampoline& self, CallbackName name, Body&& body, Result failure) noexcept {
+  return call(self, name, std::forward<Body>(body), failure, [&] {
+    report_missing(name);
+    return failure;
+  });
+}
+
+/// As above, for methods that answer nothing.
+template <class Result, class Body>
+requires std::is_void_v<Result>
+void call(const nb::detail::trampoline& self, CallbackName name, Body&& body) noexcept {
+  call(
+      self, name,
+      [&](const nb::object& method) {
+        body(method);
+        return true;
+      },
+      false);
+}
+
+/// A call from Python into the library that may call back. Made and destroyed with the GIL.
+class CallScope {
+ public:
+  template <class Object>
+  explicit CallScope(Object& object) : object_(const_cast<void*>(static_cast<const void*>(&object))) {
+    if constexpr (requires { object.getErrorRecorder(); })
+      recorder_of_ = [](void* it) -> nvinfer1::IErrorRecorder* { return static_cast<Object*>(it)->getErrorRecorder(); };
+    if constexpr (requires { object.getLogger(); })
+      logger_of_ = [](void* it) -> nvinfer1::ILogger* { return static_cast<Object*>(it)->getLogger(); };
+    enter();
+  }
+  ~CallScope();
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+
+  /// Whether a callback raised KeyboardInterrupt or its like; rethrow throws it.
+  bool interrupted() const { return pending_ != nullptr; }
+  [[noreturn]] void rethrow();
+
+  /// The scope of this thread, else the one that was entered last by any; null where no call is under way.
+  static CallScope* current();
+  nvinfer1::IErrorRecorder* recorder() const { return recorder_of_ == nullptr ? nullptr : recorder_of_(object_); }
+  nvinfer1::ILogger* logger() const { return logger_of_ == nullptr ? nullptr : logger_of_(object_); }
+  /// Keeps an exception for rethrow, unless there is one.
+  void keep(std::exception_ptr exception);
+
+ private:
+  void enter();
+
+  void* object_;
+  nvinfer1::IErrorRecorder* (*recorder_of_)(void*) = nullptr;
+  nvinfer1::ILogger* (*logger_of_)(void*) = nullptr;
+  unsigned long thread_ = 0;
+  CallScope* before_ = nullptr;
+  CallScope* after_ = nullptr;
+  std::exception_ptr pending_;
+};
+
+/// Runs `body` without the GIL, as a call of `object`: its recorder and logger hear of callbacks that fail. What it
+/// answers is the caller's to own; where a callback was interrupted, it is deleted and the interrupt is raised.
+template <class Object, class Body>
+auto without_gil(Object& object, Body&& body) {
+  CallScope scope(object);
+  using Result = std::invoke_result_t<Body>;
+  if constexpr (std::is_void_v<Result>) {
+    {
+      const nb::gil_scoped_release release;
+      body();
+    }
+    if (scope.interrupted()) scope.rethrow();
+  } else {
+    Result result = [&] {
+      const nb::gil_scoped_release release;
+      return body();
+    }();
+    if (scope.interrupted()) {
+      if constexpr (std::is_pointer_v<Result>)
+        if constexpr (std::is_destructible_v<std::remove_pointer_t<Result>>) delete result;
+      scope.rethrow();
+    }
+    return result;
+  }
+}
+
+/// Remembers the logger of an object that was made, which reports what no call under way can. The library keeps the
+/// process's first logger for good, so that one stays.
+void remember_logger(nb::handle object, const nvinfer1::ILogger& logger);
+
+}  // namespace kiln::python

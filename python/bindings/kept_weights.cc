@@ -1,0 +1,82 @@
+// Copyright the Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kept_weights.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace kiln::python {
+namespace {
+
+using nvinfer1::ILayer;
+using nvinfer1::Weights;
+
+// Guarded by the GIL. Not destroyed, because networks may go after static objects have.
+std::unordered_map<PyObject*, KeptWeights*>& by_network() {
+  static auto* const map = new std::unordered_map<PyObject*, KeptWeights*>;
+  return *map;
+}
+std::unordered_map<const ILayer*, KeptWeights*>& by_layer() {
+  static auto* const map = new std::unordered_map<const ILayer*, KeptWeights*>;
+  return *map;
+}
+
+}  // namespace
+
+Weights WeightsArgument::weights() {
+  if (!owner_.is_valid()) owner_ = nb::isinstance<Weights>(source_) ? source_ : nb::type<Weights>()(source_);
+  return nb::cast<Weights>(owner_);
+}
+
+KeptWeights& KeptWeights::of_network(nb::handle network) {
+  KeptWeights*& kept = by_network()[network.ptr()];
+  if (!kept) {
+    kept = new KeptWeights(network);
+    nb::keep_alive_cb(network, kept, [](void* p) noexcept { delete static_cast<KeptWeights*>(p); });
+  }
+  return *kept;
+}
+
+KeptWeights* KeptWeights::of_layer(const ILayer& layer) {
+  const auto found = by_layer().find(&layer);
+  return found == by_layer().end() ? nullptr : found->second;
+}
+
+KeptWeights::~KeptWeights() {
+  for (const ILayer* layer : layers_) by_layer().erase(layer);
+  by_network().erase(network_.ptr());
+}
+
+void KeptWeights::keep(const Weights& weights, const WeightsArgument& argument) {
+  if (weights.count == 0) return;
+  std::vector<WeightsArgument>& owners = owners_[{weights.values, weights.count}];
+  const auto is_same = [&](const WeightsArgument& other) { return other.source().is(argument.source()); };
+  if (std::ranges::none_of(owners, is_same)) owners.push_back(argument);
+}
+
+nb::handle KeptWeights::owner(const Weights& weights) const {
+  const auto found = owners_.find({weights.values, weights.count});
+  return found == owners_.end() ? nb::handle() : nb::handle(found->second.back().owner());
+}
+
+void KeptWeights::note(const ILayer& layer) {
+  if (by_layer().emplace(&layer, this).second) layers_.push_back(&layer);
+}
+
+nb::object weights_for_python(const Weights& weights, const ILayer& layer) {
+  Weights shown = weights;
+  nb::object owner;
+  if (weights.count > 0) {
+    if (const KeptWeights* const kept = KeptWeights::of_layer(layer)) owner = nb::borrow(kept->owner(weights));
+    if (!owner.is_valid()) {
+      owner = nb::bytearray(weights.values, nb::cast<size_t>(nb::cast(weights).attr("nbytes")));
+      shown.values = nb::cast<nb::bytearray>(owner).data();
+    }
+  }
+  nb::object result = nb::cast(shown);
+  if (owner.is_valid()) nb::keep_alive_obj(result, owner);
+  return result.attr("numpy")();
+}
+
+}  // namespace kiln::python

@@ -1,0 +1,54 @@
+// Copyright the Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How objects of the API live in Python. An object that the program owns in C++ is deleted when its Python object goes,
+// without the GIL, since it may wait for threads that call Python. It holds the Python objects that it needs, and what
+// is set on it, until then.
+
+#pragma once
+
+#include <initializer_list>
+
+#include "bindings.h"
+
+namespace kiln::python {
+
+/// The work of `give`: `object` is what `destroy` deletes when `self` goes; after that `needs` are given free.
+void own(nb::handle self, void* object, void (*destroy)(void*), std::initializer_list<nb::handle> needs);
+
+/// Hands an object that the library made to Python, which deletes it. It holds `needs`. None for null.
+template <class T>
+nb::object give(T* object, std::initializer_list<nb::handle> needs) {
+  if (object == nullptr) return nb::none();
+  nb::object self = nb::cast(object, nb::rv_policy::reference);
+  own(
+      self, object, [](void* it) { delete static_cast<T*>(it); }, needs);
+  return self;
+}
+
+/// As give, for constructors: null raises RuntimeError with the text.
+template <class T>
+nb::object give_new(T* object, std::initializer_list<nb::handle> needs, const char* error) {
+  if (object == nullptr) throw std::runtime_error(error);
+  return give(object, needs);
+}
+
+/// Holds a Python object for as long as `object` of the API lives, or until another one takes its slot. An object that
+/// Python does not own holds for good.
+void hold(const void* object, const std::string& slot, nb::object value);
+
+/// Holds the Python object of something that the program implements and sets on an object of the API.
+template <class Item>
+void hold_item(const void* object, const char* slot, Item* item) {
+  hold(object, slot, item == nullptr ? nb::none() : nb::find(item));
+}
+
+/// `__del__` is there because programs for TensorRT call it; an object goes when nothing refers to it any more.
+template <class T>
+void ignore_del(const T&) {}
+constexpr const char* kIgnoreDel = "Does nothing: the object goes when nothing refers to it any more.";
+
+/// The annotation of a property's setter that takes None, too, which stands for C++'s null.
+inline auto set_or_none() { return nb::for_setter(nb::arg("value").none()); }
+
+}  // namespace kiln::python
