@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import pathlib
 import sys
 import threading
@@ -21,12 +22,12 @@ _module: types.ModuleType | None = None
 
 def _folders() -> list[pathlib.Path]:
     """The places of the module: inside the wheel, and beside this package in a build folder."""
-    here = pathlib.Path(__file__).resolve().parent
+    here = pathlib.Path(os.path.abspath(__file__)).parent  # in a build folder a link to the source
     return [here / "_modules" / _NAME, here.parent / _NAME]
 
 
 def _is_ours(file: str | None) -> bool:
-    return bool(file) and pathlib.Path(file).resolve().parent in _folders()
+    return bool(file) and pathlib.Path(os.path.abspath(file)).parent in _folders()
 
 
 def _find() -> types.ModuleType:
