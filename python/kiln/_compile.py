@@ -126,9 +126,10 @@ def _set_precision(trt: Any, config: Any, precision: str | None, tf32: bool | No
             config.set_flag(flag)
 
 
-def _read_timing_cache(trt: Any, config: Any, path: str | os.PathLike | None) -> None:
+def _read_timing_cache(config: Any, path: str | os.PathLike | None) -> Any:
+    """The cache that a build uses: of a file, if it is there. None without a path."""
     if path is None:
-        return
+        return None
     try:
         known = pathlib.Path(path).read_bytes()
     except FileNotFoundError:
@@ -138,10 +139,10 @@ def _read_timing_cache(trt: Any, config: Any, path: str | os.PathLike | None) ->
         log.warning("timing cache %s cannot be read; it will be written anew", path)
         cache = config.create_timing_cache(b"")
     config.set_timing_cache(cache, False)
+    return cache
 
 
-def _write_timing_cache(config: Any, path: str | os.PathLike | None) -> None:
-    cache = config.get_timing_cache() if path is not None else None
+def _write_timing_cache(cache: Any, path: str | os.PathLike | None) -> None:
     if cache is None:
         return
     path = pathlib.Path(path)
@@ -243,12 +244,12 @@ def compile(
         if refittable:
             config.set_flag(trt.BuilderFlag.REFIT)
         _add_profiles(builder, config, network, shape_ranges, value_ranges)
-        _read_timing_cache(trt, config, timing_cache)
+        cache = _read_timing_cache(config, timing_cache)
         if configure is not None:
             configure(network, config)
         plan = _build(builder, network, config, bar, name, messages)
-        _write_timing_cache(config, timing_cache)
-        del parser
+        _write_timing_cache(cache, timing_cache)
+        del cache, parser  # before what they were made of
     return Engine(plan, device=device, name=name, plugins=plugins)
 
 

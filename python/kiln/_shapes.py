@@ -57,7 +57,7 @@ def make_range(value: Any, where: str, negative: bool = False) -> Range:
         usual = value["opt"] if "opt" in value else most
         parts = [value["min"] if "min" in value else usual, usual, most]
     elif isinstance(value, Sequence) and not isinstance(value, (str, bytes)) and any(
-        isinstance(part, Sequence) for part in value
+        isinstance(part, Sequence) and not isinstance(part, str) for part in value
     ):
         if len(value) == 1:
             parts = [value[0]] * 3
