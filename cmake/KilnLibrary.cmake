@@ -5,6 +5,13 @@ include(GNUInstallDirs)
 set(KILN_API_VERSION 10.16.0)  # TensorRT's, whose API this is: NvInferVersion.h
 set(KILN_INCLUDE_DIR ${CMAKE_INSTALL_INCLUDEDIR}/kiln)
 
+# What is shipped runs beside an older libstdc++ and libgcc_s than those it was linked with: src/base/older_libstdcxx.cc has
+# one call of the former, and the static libgcc has the conversions of half that the latter got in GCC 12.
+function(kiln_for_older_systems name)
+  target_link_libraries(${name} PRIVATE gcc)
+  target_link_options(${name} PRIVATE -Wl,--wrap=_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE)
+endfunction()
+
 function(kiln_library name)
   add_library(${name} SHARED ${ARGN})
   add_library(Kiln::${name} ALIAS ${name})
@@ -19,6 +26,7 @@ function(kiln_library name)
   # Never unloaded: its threads would go on without code. Its own calls stay its own: another library or the program may
   # export the same names (cudart/bound_test.py checks that).
   target_link_options(${name} PRIVATE -Wl,--version-script=${map} -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,--as-needed)
+  kiln_for_older_systems(${name})
   if(NOT KILN_SANITIZE)
     target_link_options(${name} PRIVATE -Wl,-z,defs)
   endif()

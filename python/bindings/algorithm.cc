@@ -93,13 +93,14 @@ void bind_algorithm(nb::module_& m) {
       .def(nb::init<>(), "Makes a selector, for classes that derive it.")
       .def(
           "select_algorithms",
-          [](IAlgorithmSelector&, const IAlgorithmContext&, const nb::list&) -> std::vector<int32_t> {
-            throw_not_defined("IAlgorithmSelector.select_algorithms");
-          },
+          [](IAlgorithmSelector&, const IAlgorithmContext&, const nb::typed<nb::list, IAlgorithm>&)
+              -> std::vector<int32_t> { throw_not_defined("IAlgorithmSelector.select_algorithms"); },
           "context"_a, "choices"_a, "To be defined: the indices of the choices to keep for a layer.")
       .def(
-          "report_algorithms", [](IAlgorithmSelector&, const nb::list&, const nb::list&) {}, "contexts"_a, "choices"_a,
-          "Is told of the algorithm of each layer when a build ends.");
+          "report_algorithms",
+          [](IAlgorithmSelector&, const nb::typed<nb::list, IAlgorithmContext>&,
+             const nb::typed<nb::list, IAlgorithm>&) {},
+          "contexts"_a, "choices"_a, "Is told of the algorithm of each layer when a build ends.");
 }
 
 }  // namespace kiln::python

@@ -24,6 +24,7 @@ void bind_build_enums(nb::module_& m);
 void bind_layers_enums(nb::module_& m);
 void bind_plugins_enums(nb::module_& m);
 void bind_dims(nb::module_& m);
+void bind_permutation(nb::module_& m);
 void bind_weights(nb::module_& m);
 void bind_host_memory(nb::module_& m);
 
@@ -43,6 +44,7 @@ void bind_plugin_v2(nb::module_& m);
 void bind_plugin_v3(nb::module_& m);
 void bind_plugin_quick(nb::module_& m);
 void bind_registry(nb::module_& m);
+void bind_plugin_library(nb::module_& m);
 
 // Networks
 void bind_tensor(nb::module_& m);

@@ -18,9 +18,9 @@ using nvinfer1::IBuilder, nvinfer1::IBuilderConfig, nvinfer1::IErrorRecorder, nv
 
 using Class = nb::class_<IBuilder>;
 
-nb::object create_builder(nb::handle_t<ILogger> logger) {
-  auto& to = nb::cast<ILogger&>(logger);
-  nb::object builder =
+Given<IBuilder> create_builder(nb::handle_t<ILogger> logger) {
+  auto& to = as(logger);
+  Given<IBuilder> builder =
       give_new(nvinfer1::createInferBuilder(to), {logger}, "no builder could be made; the log says why");
   remember_logger(logger, to);
   return builder;
@@ -37,7 +37,7 @@ void bind_building(Class& cls) {
           "build_serialized_network",
           [](IBuilder& self, INetworkDefinition& network, IBuilderConfig& config, nb::handle) {
             IHostMemory* text = nullptr;
-            nb::object plan =
+            Given<IHostMemory> plan =
                 give(without_gil(self, [&] { return self.buildSerializedNetwork(network, config, text); }), {});
             give(text, {});
             return plan;
@@ -53,7 +53,7 @@ void bind_building(Class& cls) {
       .def(
           "build_engine_with_config",
           [](nb::handle_t<IBuilder> self, INetworkDefinition& network, IBuilderConfig& config) {
-            auto& builder = nb::cast<IBuilder&>(self);
+            auto& builder = as(self);
             return give(without_gil(builder, [&] { return builder.buildEngineWithConfig(network, config); }), {self});
           },
           "network"_a, "config"_a, "Builds an engine; None where that fails.")
@@ -72,13 +72,11 @@ void bind_builder(nb::module_& m) {
   cls.def(nb::new_(&create_builder), "logger"_a, "Makes a builder that writes to a logger.")
       .def(
           "create_network",
-          [](nb::handle_t<IBuilder> self, uint32_t flags) {
-            return give(nb::cast<IBuilder&>(self).createNetworkV2(flags), {self});
-          },
+          [](nb::handle_t<IBuilder> self, uint32_t flags) { return give(as(self).createNetworkV2(flags), {self}); },
           "flags"_a = 0U, "Makes an empty network; flags are bits 1 << int(NetworkDefinitionCreationFlag).")
       .def(
           "create_builder_config",
-          [](nb::handle_t<IBuilder> self) { return give(nb::cast<IBuilder&>(self).createBuilderConfig(), {self}); },
+          [](nb::handle_t<IBuilder> self) { return give(as(self).createBuilderConfig(), {self}); },
           "Makes a configuration with the defaults.")
       .def("create_optimization_profile", &IBuilder::createOptimizationProfile, nb::rv_policy::reference_internal,
            "Makes an empty profile, which the builder owns.")

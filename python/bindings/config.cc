@@ -37,9 +37,10 @@ void set_plugins_to_serialize(IBuilderConfig& self, const std::vector<std::strin
   self.setPluginsToSerialize(texts.data(), static_cast<int32_t>(texts.size()));
 }
 
-nb::object create_timing_cache(nb::handle_t<IBuilderConfig> self, const BufferObject& serialized_timing_cache) {
+Given<ITimingCache> create_timing_cache(nb::handle_t<IBuilderConfig> self,
+                                        const BufferObject& serialized_timing_cache) {
   const Buffer bytes(serialized_timing_cache);
-  auto& config = nb::cast<IBuilderConfig&>(self);
+  auto& config = as(self);
   ITimingCache* cache = without_gil(config, [&] { return config.createTimingCache(bytes.data(), bytes.size_bytes()); });
   return give(cache, {self});
 }

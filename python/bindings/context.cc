@@ -154,9 +154,7 @@ void bind_memory(Class& cls) {
                    &IExecutionContext::setPersistentCacheLimit, "The bytes of cache that may be kept for the context.")
       .def(
           "get_runtime_config",
-          [](nb::handle_t<IExecutionContext> self) {
-            return give(nb::cast<IExecutionContext&>(self).getRuntimeConfig(), {self});
-          },
+          [](nb::handle_t<IExecutionContext> self) { return give(as(self).getRuntimeConfig(), {self}); },
           "The configuration that the context was made with.");
 }
 

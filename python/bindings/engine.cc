@@ -74,14 +74,14 @@ void bind_contexts(Class& cls) {
   cls.def(
          "create_execution_context",
          [](Self self, ExecutionContextAllocationStrategy strategy) {
-           auto& engine = nb::cast<ICudaEngine&>(self);
+           auto& engine = as(self);
            return give(without_gil(engine, [&] { return engine.createExecutionContext(strategy); }), {self});
          },
          "strategy"_a = ExecutionContextAllocationStrategy::kSTATIC, "Makes a context; None where that fails.")
       .def(
           "create_execution_context",
           [](Self self, IRuntimeConfig* config) {
-            auto& engine = nb::cast<ICudaEngine&>(self);
+            auto& engine = as(self);
             return give(without_gil(engine, [&] { return engine.createExecutionContext(config); }), {self});
           },
           "runtime_config"_a.none() = nb::none(), "Makes a context of a configuration; None where that fails.")
@@ -89,18 +89,16 @@ void bind_contexts(Class& cls) {
           "create_execution_context_without_device_memory",
           [](Self self) {
             deprecated("create_execution_context_without_device_memory is deprecated: use create_execution_context");
-            auto& engine = nb::cast<ICudaEngine&>(self);
+            auto& engine = as(self);
             return give(without_gil(engine, [&] { return engine.createExecutionContextWithoutDeviceMemory(); }),
                         {self});
           },
           "Makes a context whose memory the program gives. Deprecated.")
       .def(
-          "create_runtime_config",
-          [](Self self) { return give(nb::cast<ICudaEngine&>(self).createRuntimeConfig(), {self}); },
+          "create_runtime_config", [](Self self) { return give(as(self).createRuntimeConfig(), {self}); },
           "Makes a configuration for contexts.")
       .def(
-          "create_engine_inspector",
-          [](Self self) { return give(nb::cast<ICudaEngine&>(self).createEngineInspector(), {self}); },
+          "create_engine_inspector", [](Self self) { return give(as(self).createEngineInspector(), {self}); },
           "Makes what tells of the engine's layers.");
 }
 
@@ -110,8 +108,7 @@ void bind_serializing(Class& cls) {
          [](const ICudaEngine& self) { return give(without_gil(self, [&] { return self.serialize(); }), {}); },
          "Writes the engine's plan.")
       .def(
-          "create_serialization_config",
-          [](Self self) { return give(nb::cast<ICudaEngine&>(self).createSerializationConfig(), {self}); },
+          "create_serialization_config", [](Self self) { return give(as(self).createSerializationConfig(), {self}); },
           "Makes a configuration for serialize_with_config.")
       .def(
           "serialize_with_config",

@@ -13,12 +13,26 @@
 
 namespace kiln::python {
 
+/// The object of the API behind a Python object of its class. Throws TypeError where the class of a program that
+/// derives T did not call T.__init__.
+template <class T>
+T& as(nb::handle_t<T> self) {
+  T* object = nullptr;
+  if (!nb::try_cast(self, object, /*convert=*/false) || object == nullptr)
+    throw nb::type_error("the object is not initialized: its class has to call __init__ of the class that it derives");
+  return *object;
+}
+
 /// The work of `give`: `object` is what `destroy` deletes when `self` goes; after that `needs` are given free.
 void own(nb::handle self, void* object, void (*destroy)(void*), std::initializer_list<nb::handle> needs);
 
+/// A Python object of a class, as signatures are to say it. It may be None where the API answers null.
+template <class T>
+using Given = nb::typed<nb::object, T>;
+
 /// Hands an object that the library made to Python, which deletes it. It holds `needs`. None for null.
 template <class T>
-nb::object give(T* object, std::initializer_list<nb::handle> needs) {
+Given<T> give(T* object, std::initializer_list<nb::handle> needs) {
   if (object == nullptr) return nb::none();
   nb::object self = nb::cast(object, nb::rv_policy::reference);
   own(
@@ -28,7 +42,7 @@ nb::object give(T* object, std::initializer_list<nb::handle> needs) {
 
 /// As give, for constructors: null raises RuntimeError with the text.
 template <class T>
-nb::object give_new(T* object, std::initializer_list<nb::handle> needs, const char* error) {
+Given<T> give_new(T* object, std::initializer_list<nb::handle> needs, const char* error) {
   if (object == nullptr) throw std::runtime_error(error);
   return give(object, needs);
 }

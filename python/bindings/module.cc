@@ -18,6 +18,7 @@ NB_MODULE(tensorrt, m) {
   bind_layers_enums(m);
   bind_plugins_enums(m);
   bind_dims(m);
+  bind_permutation(m);
   bind_weights(m);
   bind_host_memory(m);
 
@@ -52,4 +53,5 @@ NB_MODULE(tensorrt, m) {
   bind_engine(m);
   bind_runtime(m);
   bind_refitter(m);
+  bind_plugin_library(m);
 }

@@ -23,18 +23,18 @@ using Path = std::optional<std::string>;
 
 const char* c_str(const Path& path) { return path ? path->c_str() : nullptr; }
 
-nb::object create_parser(nb::handle_t<INetworkDefinition> network, nb::handle_t<ILogger> logger) {
-  auto& to = nb::cast<ILogger&>(logger);
-  auto* parser = nvonnxparser::createParser(nb::cast<INetworkDefinition&>(network), to);
-  nb::object result = give_new(parser, {network, logger}, "no parser could be made; the log says why");
+Given<IParser> create_parser(nb::handle_t<INetworkDefinition> network, nb::handle_t<ILogger> logger) {
+  auto& to = as(logger);
+  auto* parser = nvonnxparser::createParser(as(network), to);
+  Given<IParser> result = give_new(parser, {network, logger}, "no parser could be made; the log says why");
   remember_logger(logger, to);
   return result;
 }
 
-nb::object create_refitter(nb::handle_t<IRefitter> refitter, nb::handle_t<ILogger> logger) {
-  auto& to = nb::cast<ILogger&>(logger);
-  auto* parser = nvonnxparser::createParserRefitter(nb::cast<IRefitter&>(refitter), to);
-  nb::object result = give_new(parser, {refitter, logger}, "no parser could be made; the log says why");
+Given<IParserRefitter> create_refitter(nb::handle_t<IRefitter> refitter, nb::handle_t<ILogger> logger) {
+  auto& to = as(logger);
+  auto* parser = nvonnxparser::createParserRefitter(as(refitter), to);
+  Given<IParserRefitter> result = give_new(parser, {refitter, logger}, "no parser could be made; the log says why");
   remember_logger(logger, to);
   return result;
 }
@@ -65,7 +65,8 @@ void bind_support(nb::module_& m, nb::class_<IParser>& cls) {
           .release();
   cls.def(
          "supports_model",
-         [indices, subgraphs](IParser& self, const BufferObject& model, const Path& path) {
+         [indices, subgraphs](IParser& self, const BufferObject& model,
+                              const Path& path) -> nb::typed<nb::tuple, bool, SubGraphCollection_t> {
            SubGraphCollection_t found;
            const bool supported = read_bytes(self, model, [&](const void* data, size_t size) {
              return self.supportsModel(data, size, found, c_str(path));

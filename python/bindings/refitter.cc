@@ -26,10 +26,10 @@ using Names = std::vector<std::string>;
 
 constexpr const char* kExplicitQuantization = "implicit quantization is deprecated: use Q/DQ layers";
 
-nb::object create_refitter(nb::handle_t<ICudaEngine> engine, nb::handle_t<ILogger> logger) {
-  auto& to = nb::cast<ILogger&>(logger);
-  auto* refitter = nvinfer1::createInferRefitter(nb::cast<ICudaEngine&>(engine), to);
-  nb::object result = give_new(refitter, {engine, logger}, "no refitter could be made; the log says why");
+Given<IRefitter> create_refitter(nb::handle_t<ICudaEngine> engine, nb::handle_t<ILogger> logger) {
+  auto& to = as(logger);
+  auto* refitter = nvinfer1::createInferRefitter(as(engine), to);
+  Given<IRefitter> result = give_new(refitter, {engine, logger}, "no refitter could be made; the log says why");
   remember_logger(logger, to);
   return result;
 }

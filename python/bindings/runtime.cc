@@ -19,17 +19,17 @@ using nvinfer1::IErrorRecorder, nvinfer1::IGpuAllocator, nvinfer1::ILogger, nvin
 using Class = nb::class_<IRuntime>;
 using Self = nb::handle_t<IRuntime>;
 
-nb::object create_runtime(nb::handle_t<ILogger> logger) {
-  auto& to = nb::cast<ILogger&>(logger);
-  nb::object runtime =
+Given<IRuntime> create_runtime(nb::handle_t<ILogger> logger) {
+  auto& to = as(logger);
+  Given<IRuntime> runtime =
       give_new(nvinfer1::createInferRuntime(to), {logger}, "no runtime could be made; the log says why");
   remember_logger(logger, to);
   return runtime;
 }
 
 template <class Reader>
-nb::object deserialize_from(Self self, Reader& reader) {
-  auto& runtime = nb::cast<IRuntime&>(self);
+Given<nvinfer1::ICudaEngine> deserialize_from(Self self, Reader& reader) {
+  auto& runtime = as(self);
   return give(without_gil(runtime, [&] { return runtime.deserializeCudaEngine(reader); }), {self});
 }
 
@@ -42,15 +42,14 @@ void bind_loading(Class& cls) {
           "deserialize_cuda_engine",
           [](Self self, const BufferObject& serialized_engine) {
             const Buffer bytes(serialized_engine);
-            auto& runtime = nb::cast<IRuntime&>(self);
+            auto& runtime = as(self);
             return give(
                 without_gil(runtime, [&] { return runtime.deserializeCudaEngine(bytes.data(), bytes.size_bytes()); }),
                 {self});
           },
           "serialized_engine"_a, "Loads the engine of a plan, any bytes-like object; None where that fails.")
       .def(
-          "load_runtime",
-          [](Self self, const char* path) { return give(nb::cast<IRuntime&>(self).loadRuntime(path), {self}); },
+          "load_runtime", [](Self self, const char* path) { return give(as(self).loadRuntime(path), {self}); },
           "path"_a, "Loads a runtime of another version from a library; None where that fails.");
 }
 

@@ -88,15 +88,16 @@ void bind_streams(nb::module_& m) {
                                                 "none at the end.")
       .def(nb::init<>(), "Makes a reader, for classes that derive it.")
       .def(
-          "read", [](IStreamReader&, nb::handle, size_t) { throw_not_defined("IStreamReader.read"); }, "destination"_a,
-          "size"_a, "To be defined as read(size): a bytes-like object of at most `size` bytes.");
+          "read", [](IStreamReader&, nb::handle, size_t) -> int64_t { throw_not_defined("IStreamReader.read"); },
+          "destination"_a, "size"_a, "To be defined as read(size): a bytes-like object of at most `size` bytes.");
   nb::class_<IStreamReaderV2, PythonStreamReaderV2>(m, "IStreamReaderV2", nb::is_weak_referenceable(),
                                                     "Reads a plan. Derive it and define read(num_bytes, stream), which "
                                                     "answers at most so many bytes, and seek(offset, "
                                                     "where).")
       .def(nb::init<>(), "Makes a reader, for classes that derive it.")
       .def(
-          "read", [](IStreamReaderV2&, nb::handle, int64_t, size_t) { throw_not_defined("IStreamReaderV2.read"); },
+          "read",
+          [](IStreamReaderV2&, nb::handle, int64_t, size_t) -> int64_t { throw_not_defined("IStreamReaderV2.read"); },
           "destination"_a, "num_bytes"_a, "stream"_a,
           "To be defined as read(num_bytes, stream): a bytes-like object of at most `num_bytes` bytes.")
       .def("seek", &IStreamReaderV2::seek, "offset"_a, "where"_a,
@@ -106,8 +107,8 @@ void bind_streams(nb::module_& m) {
       "Takes a plan's bytes. Derive it and define write(data), which answers how many bytes it took.")
       .def(nb::init<>(), "Makes a writer, for classes that derive it.")
       .def(
-          "write", [](IStreamWriter&, nb::handle, size_t) { throw_not_defined("IStreamWriter.write"); }, "data"_a,
-          "size"_a, "To be defined as write(data): takes bytes and answers how many it took.");
+          "write", [](IStreamWriter&, nb::handle, size_t) -> int64_t { throw_not_defined("IStreamWriter.write"); },
+          "data"_a, "size"_a, "To be defined as write(data): takes bytes and answers how many it took.");
 }
 
 }  // namespace kiln::python

@@ -4,7 +4,9 @@
     engine = kiln.compile("model.onnx")
     y = engine(x)  # numpy gives numpy, torch gives torch
 
-`kiln.torch` compiles PyTorch's modules. The module `tensorrt` has the same engines under TensorRT's API.
+`kiln.torch` compiles PyTorch's modules. The module `tensorrt` has the same engines under TensorRT's API: where NVIDIA's
+`tensorrt` is installed as well, `import tensorrt` finds NVIDIA's, and `use_as_tensorrt()` asks for Kiln's. The wheel also
+holds the libraries and headers for C++ programs, and the programs `kiln` and `trtexec`.
 """
 
 from __future__ import annotations
@@ -16,9 +18,11 @@ from ._bindings import bindings
 from ._compile import compile, load
 from ._engine import Engine
 from ._errors import Error, Message, ShapeError
+from ._install import cmake_dir, get_include, library_dir, use_as_tensorrt
 from ._profile import LayerTime, Profile
 from ._shapes import Range
 from ._tensors import Layer, Layers, Outputs, Tensor
+from ._version import __version__
 
 __all__ = [
     "Engine",
@@ -32,10 +36,15 @@ __all__ = [
     "Range",
     "ShapeError",
     "Tensor",
+    "__version__",
     "bindings",
+    "cmake_dir",
     "compile",
+    "get_include",
+    "library_dir",
     "load",
     "torch",
+    "use_as_tensorrt",
 ]
 
 

@@ -1,0 +1,29 @@
+// Copyright the Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// init_libnvinfer_plugins: registers the standard plugins.
+
+#include <NvInfer.h>
+#include <NvInferPlugin.h>
+
+#include <string>
+
+#include "bindings.h"
+#include "callback.h"
+
+namespace kiln::python {
+
+void bind_plugin_library(nb::module_& m) {
+  m.def(
+      "init_libnvinfer_plugins",
+      [](nb::typed<nb::object, nvinfer1::ILogger> logger, const std::string& name) {
+        nvinfer1::ILogger* to = logger.is_none() ? nullptr : &nb::cast<nvinfer1::ILogger&>(logger);
+        if (to != nullptr) logger.inc_ref();  // the plugins keep it as long as the process lives
+        const nb::gil_scoped_release release;
+        return initLibNvInferPlugins(to, name.c_str());
+      },
+      "logger"_a.none(), "namespace"_a,
+      "Registers the standard plugins in a namespace; messages go to the logger, if it is not None.");
+}
+
+}  // namespace kiln::python

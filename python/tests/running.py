@@ -1,0 +1,107 @@
+# Copyright the Kiln authors
+# SPDX-License-Identifier: Apache-2.0
+"""What tests of builds and runs share: small networks, plans of them, runs on numpy's memory."""
+import ctypes
+import os
+import pathlib
+
+import numpy as np
+import tensorrt as trt
+
+
+def cudart():
+    """Kiln's CUDA runtime, whose streams runs on the CPU use."""
+    built = pathlib.Path(trt.__file__).parents[2] / "cudart" / "libcudart.so.13"
+    library = ctypes.CDLL(os.environ.get("KILN_CUDART", str(built)))
+    library.cudaStreamSynchronize.argtypes = [ctypes.c_void_p]
+    return library
+
+
+def wait(stream=0):
+    """Waits for the runs of a stream."""
+    assert cudart().cudaStreamSynchronize(stream) == 0
+
+
+class Messages(trt.ILogger):
+    """A logger that keeps what it gets."""
+
+    def __init__(self):
+        trt.ILogger.__init__(self)
+        self.texts = []
+
+    def log(self, severity, msg):
+        self.texts.append((severity, msg))
+
+    def errors(self):
+        return [text for severity, text in self.texts if severity <= trt.ILogger.ERROR]
+
+    def all(self):
+        return "\n".join(text for _, text in self.texts)
+
+
+class Recorder(trt.IErrorRecorder):
+    """A recorder that keeps what it gets."""
+
+    def __init__(self):
+        trt.IErrorRecorder.__init__(self)
+        self.errors = []
+
+    def num_errors(self):
+        return len(self.errors)
+
+    def get_error_code(self, index):
+        return self.errors[index][0]
+
+    def get_error_desc(self, index):
+        return self.errors[index][1]
+
+    def has_overflowed(self):
+        return False
+
+    def clear(self):
+        self.errors.clear()
+
+    def report_error(self, code, desc):
+        self.errors.append((code, desc))
+        return False
+
+
+def doubled(builder, shape=(2, 3), name="x"):
+    """A network that adds its input to itself: y = x + x."""
+    network = builder.create_network()
+    x = network.add_input(name, trt.float32, shape)
+    layer = network.add_elementwise(x, x, trt.ElementWiseOperation.SUM)
+    layer.name = "sum"
+    y = layer.get_output(0)
+    y.name = "y"
+    network.mark_output(y)
+    return network
+
+
+def quick(builder):
+    """A configuration that builds fast."""
+    config = builder.create_builder_config()
+    config.builder_optimization_level = 0
+    return config
+
+
+def plan_of_doubled(logger, shape=(2, 3)):
+    builder = trt.Builder(logger)
+    plan = builder.build_serialized_network(doubled(builder, shape), quick(builder))
+    assert plan is not None
+    return plan
+
+
+def engine_of_doubled(logger, shape=(2, 3)):
+    engine = trt.Runtime(logger).deserialize_cuda_engine(plan_of_doubled(logger, shape))
+    assert engine is not None
+    return engine
+
+
+def run(context, x, shape=None):
+    """Runs y = x + x, or another network of an x and a y of equal shapes."""
+    y = np.full_like(x, -1) if shape is None else np.full(shape, -1, dtype=x.dtype)
+    assert context.set_tensor_address("x", x.ctypes.data) and context.set_tensor_address("y", y.ctypes.data)
+    assert context.execute_async_v3(0)
+    wait()
+    return y

@@ -1,0 +1,550 @@
+# Copyright the Kiln authors
+# SPDX-License-Identifier: Apache-2.0
+"""What programs derive: each class does its work, and an exception in each method becomes an error that names it."""
+import ctypes
+import io
+import sys
+
+import numpy as np
+import pytest
+import running
+import tensorrt as trt
+from running import Messages, Recorder, doubled, engine_of_doubled, plan_of_doubled, quick
+
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+
+def raising(*_):
+    raise ValueError("as the test wants it")
+
+
+def make_raising(base, *methods):
+    """A class whose given methods raise."""
+    return type("Raising", (base,), {"__init__": lambda self: base.__init__(self), **{m: raising for m in methods}})
+
+
+def assert_told(texts, method):
+    """The error names the method, and has Python's text."""
+    assert any(method in text and "ValueError" in text and "as the test wants it" in text for text in texts), texts
+
+
+class Unraisable(list):
+    """Collects what goes to sys.unraisablehook."""
+
+    def __enter__(self):
+        self.before, sys.unraisablehook = sys.unraisablehook, lambda args: self.append(str(args.exc_value))
+        return self
+
+    def __exit__(self, *_):
+        sys.unraisablehook = self.before
+
+
+# Loggers
+
+
+def test_logger_gets_messages():
+    logger = Messages()
+    assert trt.Runtime(logger).deserialize_cuda_engine(b"no plan") is None
+    assert len(logger.errors()) == 1 and isinstance(logger.texts[0][0], trt.ILogger.Severity)
+
+
+def test_logger_that_raises():
+    with Unraisable() as raised:
+        logger = make_raising(trt.ILogger, "log")()
+        assert trt.Runtime(logger).deserialize_cuda_engine(b"no plan") is None
+    assert "as the test wants it" in raised
+
+
+def test_logger_without_log():
+    with Unraisable() as raised:
+        assert trt.Runtime(make_raising(trt.ILogger)()).deserialize_cuda_engine(b"no plan") is None
+    assert any("ILogger.log" in text for text in raised)
+
+
+def test_logger_that_calls_its_base():
+    class Loud(trt.Logger):
+        def log(self, severity, msg):
+            super().log(severity, msg.upper())
+
+    Loud().log(trt.Logger.ERROR, "hello")  # no recursion without an end
+
+
+def test_logger_without_init():
+    class Forgetful(trt.ILogger):
+        def __init__(self):
+            pass
+
+    with pytest.raises(TypeError):
+        trt.Runtime(Forgetful())
+
+
+# Error recorders
+
+
+def test_recorder_gets_errors():
+    recorder = Recorder()
+    runtime = trt.Runtime(trt.Logger(trt.Logger.INTERNAL_ERROR))
+    runtime.error_recorder = recorder
+    assert runtime.error_recorder is recorder
+    assert runtime.deserialize_cuda_engine(b"no plan") is None
+    assert len(recorder.errors) == 1 and isinstance(recorder.errors[0][0], trt.ErrorCodeTRT)
+    assert recorder.errors[0][1] and recorder.MAX_DESC_LENGTH == trt.IErrorRecorder.MAX_DESC_LENGTH == 127
+    runtime.error_recorder = None
+    assert runtime.error_recorder is None
+
+
+def test_recorder_that_raises():
+    logger = Messages()
+    runtime = trt.Runtime(logger)
+    runtime.error_recorder = make_raising(trt.IErrorRecorder, "report_error")()
+    assert runtime.deserialize_cuda_engine(b"no plan") is None
+    assert_told(logger.errors(), "IErrorRecorder.report_error")
+
+
+# Profilers
+
+
+def test_profiler_is_told_of_layers():
+    class Times(trt.IProfiler):
+        def __init__(self):
+            trt.IProfiler.__init__(self)
+            self.layers = []
+
+        def report_layer_time(self, layer_name, ms):
+            self.layers.append((layer_name, ms))
+
+    context = engine_of_doubled(Messages()).create_execution_context()
+    context.profiler = times = Times()
+    assert context.profiler is times
+    assert (running.run(context, X) == 2 * X).all()
+    assert [name for name, _ in times.layers] and all(ms >= 0 for _, ms in times.layers)
+    context.enqueue_emits_profile = False
+    count = len(times.layers)
+    running.run(context, X)
+    assert len(times.layers) == count
+    assert context.report_to_profiler() and len(times.layers) == 2 * count
+
+
+def test_profiler_that_raises():
+    logger = Messages()
+    context = engine_of_doubled(logger).create_execution_context()
+    context.profiler = make_raising(trt.IProfiler, "report_layer_time")()
+    assert (running.run(context, X) == 2 * X).all()
+    assert_told(logger.errors(), "IProfiler.report_layer_time")
+
+
+def test_printing_profiler(capfd):
+    context = engine_of_doubled(Messages()).create_execution_context()
+    context.profiler = trt.Profiler()
+    running.run(context, X)
+    assert " ms\n" in capfd.readouterr().out
+
+
+# Progress monitors
+
+
+class Progress(trt.IProgressMonitor):
+    def __init__(self, most=10**9):
+        trt.IProgressMonitor.__init__(self)
+        self.phases, self.steps, self.most = [], 0, most
+
+    def phase_start(self, phase_name, parent_phase, num_steps):
+        assert parent_phase is None or parent_phase in self.phases
+        self.phases.append(phase_name)
+
+    def step_complete(self, phase_name, step):
+        self.steps += 1
+        return self.steps < self.most
+
+    def phase_finish(self, phase_name):
+        self.phases.remove(phase_name)
+
+
+def build(logger, monitor):
+    builder = trt.Builder(logger)
+    config = quick(builder)
+    config.progress_monitor = monitor
+    assert config.progress_monitor is monitor
+    return builder.build_serialized_network(doubled(builder), config)
+
+
+def test_progress_is_told():
+    monitor = Progress()
+    assert build(Messages(), monitor) is not None
+    assert monitor.steps > 0 and not monitor.phases
+
+
+def test_progress_stops_a_build():
+    logger = Messages()
+    assert build(logger, Progress(most=1)) is None
+    assert logger.errors()
+
+
+@pytest.mark.parametrize("method", ["phase_start", "step_complete", "phase_finish"])
+def test_progress_that_raises(method):
+    logger = Messages()
+    monitor = type("Raising", (Progress,), {method: raising})()
+    plan = build(logger, monitor)
+    assert (plan is None) == (method == "step_complete")
+    assert_told(logger.errors(), f"IProgressMonitor.{method}")
+
+
+@pytest.mark.parametrize("exception", [KeyboardInterrupt, SystemExit])
+def test_progress_that_is_interrupted(exception):
+    class Interrupting(Progress):
+        def step_complete(self, phase_name, step):
+            raise exception("now")
+
+    logger = Messages()
+    with pytest.raises(exception, match="now"):
+        build(logger, Interrupting())
+    assert build(logger, Progress()) is not None
+
+
+# Allocators
+
+
+class Allocator(trt.IGpuAllocator):
+    """Memory of ctypes, as it is the host's on the CPU."""
+
+    def __init__(self):
+        trt.IGpuAllocator.__init__(self)
+        self.blocks, self.num_allocated = {}, 0
+
+    def allocate(self, size, alignment, flags):
+        block = ctypes.create_string_buffer(size + alignment)
+        address = -(-ctypes.addressof(block) // alignment) * alignment
+        self.blocks[address] = block
+        self.num_allocated += 1
+        return address
+
+    def deallocate(self, memory):
+        return self.blocks.pop(memory, None) is not None
+
+
+class AsyncAllocator(trt.IGpuAsyncAllocator):
+    def __init__(self):
+        trt.IGpuAsyncAllocator.__init__(self)
+        self.inner = Allocator()
+
+    def allocate_async(self, size, alignment, flags, stream):
+        assert flags in (0, 1)
+        return self.inner.allocate(size, alignment, flags)
+
+    def deallocate_async(self, memory, stream):
+        return self.inner.deallocate(memory)
+
+
+class StreamThird(AsyncAllocator):
+    """Written for the order in which TensorRT's module calls."""
+
+    def allocate_async(self, size, alignment, stream, flags):
+        assert flags in (0, 1)
+        return self.inner.allocate(size, alignment, flags)
+
+
+def softmax_plan(logger):
+    """A plan whose context needs memory."""
+    builder = trt.Builder(logger)
+    network = builder.create_network()
+    x = network.add_input("x", trt.float32, (64, 64))
+    product = network.add_matrix_multiply(x, trt.MatrixOperation.NONE, x, trt.MatrixOperation.TRANSPOSE).get_output(0)
+    y = network.add_softmax(product).get_output(0)
+    z = network.add_matrix_multiply(y, trt.MatrixOperation.NONE, product, trt.MatrixOperation.NONE).get_output(0)
+    z.name = "y"
+    network.mark_output(z)
+    return builder.build_serialized_network(network, quick(builder))
+
+
+@pytest.mark.parametrize("kind", [Allocator, AsyncAllocator, StreamThird])
+def test_allocator_gives_contexts_memory(kind):
+    logger = Messages()
+    runtime = trt.Runtime(logger)
+    runtime.gpu_allocator = allocator = kind()
+    engine = runtime.deserialize_cuda_engine(softmax_plan(logger))
+    context = engine.create_execution_context()
+    x = np.ones((64, 64), dtype=np.float32)
+    assert np.allclose(running.run(context, x), 64)
+    inner = getattr(allocator, "inner", allocator)
+    assert inner.num_allocated > 0 and inner.blocks
+    del context, engine
+    assert not inner.blocks
+    with pytest.raises(AttributeError):
+        runtime.gpu_allocator
+
+
+@pytest.mark.parametrize(
+    "base, method", [(trt.IGpuAllocator, "allocate"), (trt.IGpuAsyncAllocator, "allocate_async")], ids=str
+)
+def test_allocator_that_raises(base, method):
+    logger = Messages()
+    runtime = trt.Runtime(logger)
+    runtime.gpu_allocator = make_raising(base, method)()
+    engine = runtime.deserialize_cuda_engine(softmax_plan(logger))
+    context = engine.create_execution_context() if engine else None
+    assert context is None or not context.execute_v2([X.ctypes.data, X.ctypes.data])
+    assert_told(logger.errors(), f"{base.__name__}.{method}")
+
+
+def test_allocator_whose_deallocate_raises():
+    logger = Messages()
+    runtime = trt.Runtime(logger)
+    runtime.gpu_allocator = allocator = type("Raising", (Allocator,), {"deallocate": raising})()
+    engine = runtime.deserialize_cuda_engine(softmax_plan(logger))
+    context = engine.create_execution_context()
+    running.run(context, np.ones((64, 64), dtype=np.float32))
+    del context, engine
+    assert allocator.num_allocated > 0
+    assert_told(logger.errors(), "IGpuAllocator.deallocate")
+
+
+def test_allocator_that_answers_nonsense():
+    logger = Messages()
+    runtime = trt.Runtime(logger)
+    runtime.gpu_allocator = type("Odd", (Allocator,), {"allocate": lambda *_: "no address"})()
+    engine = runtime.deserialize_cuda_engine(softmax_plan(logger))
+    assert engine is None or engine.create_execution_context() is None or logger.errors()
+    assert any("IGpuAllocator.allocate" in text and "type" in text for text in logger.errors())
+
+
+# Outputs whose sizes a run decides
+
+
+def nonzero_context(logger):
+    builder = trt.Builder(logger)
+    network = builder.create_network()
+    x = network.add_input("x", trt.float32, (6,))
+    y = network.add_non_zero(x).get_output(0)
+    y.name = "y"
+    network.mark_output(y)
+    engine = trt.Runtime(logger).deserialize_cuda_engine(builder.build_serialized_network(network, quick(builder)))
+    return engine.create_execution_context()
+
+
+class Output(trt.IOutputAllocator):
+    def __init__(self):
+        trt.IOutputAllocator.__init__(self)
+        self.shape = self.array = None
+
+    def reallocate_output_async(self, tensor_name, memory, size, alignment, stream):
+        assert tensor_name == "y"
+        self.array = np.zeros(size // 4, dtype=np.int32)
+        return self.array.ctypes.data
+
+    def notify_shape(self, tensor_name, shape):
+        self.shape = tuple(shape)
+
+
+def run_nonzero(context, output):
+    x = np.array([0, 1, 0, 2, 3, 0], dtype=np.float32)
+    assert context.set_tensor_address("x", x.ctypes.data)
+    assert context.set_output_allocator("y", output)
+    assert context.get_output_allocator("y") is output
+    done = context.execute_async_v3(0)
+    running.cudart().cudaStreamSynchronize(0)
+    return done
+
+
+def test_output_allocator():
+    output = Output()
+    assert run_nonzero(nonzero_context(Messages()), output)
+    assert output.shape == (1, 3) and output.array[:3].tolist() == [1, 3, 4]
+
+
+def test_old_output_allocator():
+    class Old(trt.IOutputAllocator):
+        def __init__(self):
+            trt.IOutputAllocator.__init__(self)
+
+        def reallocate_output(self, tensor_name, memory, size, alignment):
+            self.array = np.zeros(size // 4, dtype=np.int32)
+            return self.array.ctypes.data
+
+        def notify_shape(self, tensor_name, shape):
+            self.shape = tuple(shape)
+
+    output = Old()
+    assert run_nonzero(nonzero_context(Messages()), output)
+    assert output.shape == (1, 3) and output.array[:3].tolist() == [1, 3, 4]
+
+
+@pytest.mark.parametrize("method", ["reallocate_output_async", "notify_shape"])
+def test_output_allocator_that_raises(method):
+    logger = Messages()
+    run_nonzero(nonzero_context(logger), type("Raising", (Output,), {method: raising})())
+    assert_told(logger.errors(), f"IOutputAllocator.{method}")
+
+
+# Streams of plans
+
+
+class Reader(trt.IStreamReader):
+    def __init__(self, data):
+        trt.IStreamReader.__init__(self)
+        self.file = io.BytesIO(data)
+
+    def read(self, size):
+        return self.file.read(size)
+
+
+class ReaderV2(trt.IStreamReaderV2):
+    def __init__(self, data, most=1 << 30):
+        trt.IStreamReaderV2.__init__(self)
+        self.file, self.most = io.BytesIO(data), most
+
+    def read(self, num_bytes, stream):
+        return self.file.read(min(num_bytes, self.most))
+
+    def seek(self, offset, where):
+        self.file.seek(offset, int(where))
+        return True
+
+
+@pytest.mark.parametrize("make", [Reader, ReaderV2, lambda data: ReaderV2(data, 100)], ids=["V1", "V2", "pieces"])
+def test_plan_from_a_reader(make):
+    logger = Messages()
+    engine = trt.Runtime(logger).deserialize_cuda_engine(make(bytes(plan_of_doubled(logger))))
+    assert (running.run(engine.create_execution_context(), X) == 2 * X).all()
+
+
+@pytest.mark.parametrize("base", [Reader, ReaderV2])
+def test_reader_that_raises_or_ends(base):
+    logger = Messages()
+    runtime = trt.Runtime(logger)
+    plan = bytes(plan_of_doubled(logger))
+    assert runtime.deserialize_cuda_engine(base(plan[:200])) is None
+    assert runtime.deserialize_cuda_engine(type("Raising", (base,), {"read": raising})(plan)) is None
+    assert_told(logger.errors(), f"{base.__bases__[0].__name__}.read")
+    assert runtime.deserialize_cuda_engine(type("More", (base,), {"read": lambda *_: b"x" * 10**6})(plan)) is None
+    assert any("1000000 bytes" in text for text in logger.errors())
+
+
+class Writer(trt.IStreamWriter):
+    def __init__(self):
+        trt.IStreamWriter.__init__(self)
+        self.data = b""
+
+    def write(self, data):
+        self.data += data
+        return len(data)
+
+
+def test_plan_to_a_writer():
+    logger = Messages()
+    builder = trt.Builder(logger)
+    writer = Writer()
+    assert builder.build_serialized_network_to_stream(doubled(builder), quick(builder), writer)
+    assert trt.Runtime(logger).deserialize_cuda_engine(writer.data) is not None
+
+
+def test_writer_that_raises():
+    logger = Messages()
+    builder = trt.Builder(logger)
+    builder.error_recorder = recorder = Recorder()
+    writer = type("Raising", (Writer,), {"write": raising})()
+    assert not builder.build_serialized_network_to_stream(doubled(builder), quick(builder), writer)
+    assert_told(logger.errors(), "IStreamWriter.write")
+    assert any("IStreamWriter.write" in text for _, text in recorder.errors)
+
+
+# Debug listeners
+
+
+def debug_engine(logger):
+    builder = trt.Builder(logger)
+    network = builder.create_network()
+    x = network.add_input("x", trt.float32, (2, 3))
+    middle = network.add_unary(x, trt.UnaryOperation.ABS).get_output(0)
+    middle.name = "middle"
+    y = network.add_unary(middle, trt.UnaryOperation.NEG).get_output(0)
+    y.name = "y"
+    network.mark_output(y)
+    marked = network.mark_debug(middle)
+    return marked, builder.build_engine_with_config(network, quick(builder))
+
+
+class Listener(trt.IDebugListener):
+    def __init__(self):
+        trt.IDebugListener.__init__(self)
+        self.seen = []
+
+    def process_debug_tensor(self, addr, location, type, shape, name, stream):
+        array = np.ctypeslib.as_array((ctypes.c_float * trt.volume(shape)).from_address(addr)).reshape(tuple(shape))
+        self.seen.append((name, type, array.copy()))
+
+
+def test_debug_listener():
+    logger = Messages()
+    marked, engine = debug_engine(logger)
+    if not marked:
+        pytest.skip("debug tensors are not there yet: " + logger.all())
+    context = engine.create_execution_context()
+    listener = Listener()
+    if not context.set_debug_listener(listener):
+        pytest.skip("debug listeners are not there yet: " + logger.all())
+    assert context.get_debug_listener() is listener
+    assert context.set_all_tensors_debug_state(True)
+    running.run(context, X)
+    assert [name for name, *_ in listener.seen] == ["middle"] and (listener.seen[0][2] == X).all()
+
+
+# Calibrators and algorithm selectors: INT8 by calibration and selectors may not be there
+
+
+class Calibrator(trt.IInt8EntropyCalibrator2):
+    def __init__(self):
+        trt.IInt8EntropyCalibrator2.__init__(self)
+
+    def get_batch_size(self):
+        return 1
+
+    def get_batch(self, names):
+        return None
+
+    def read_calibration_cache(self):
+        return None
+
+    def write_calibration_cache(self, cache):
+        pass
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        trt.IInt8LegacyCalibrator,
+        trt.IInt8EntropyCalibrator,
+        trt.IInt8EntropyCalibrator2,
+        trt.IInt8MinMaxCalibrator,
+    ],
+    ids=lambda base: base.__name__,
+)
+def test_calibrators_have_their_algorithm(base):
+    calibrator = make_raising(base)()
+    expected = {
+        trt.IInt8LegacyCalibrator: trt.CalibrationAlgoType.LEGACY_CALIBRATION,
+        trt.IInt8EntropyCalibrator: trt.CalibrationAlgoType.ENTROPY_CALIBRATION,
+        trt.IInt8EntropyCalibrator2: trt.CalibrationAlgoType.ENTROPY_CALIBRATION_2,
+        trt.IInt8MinMaxCalibrator: trt.CalibrationAlgoType.MINMAX_CALIBRATION,
+    }
+    assert isinstance(calibrator, trt.IInt8Calibrator) and calibrator.get_algorithm() == expected[base]
+    with pytest.raises(NotImplementedError, match="get_batch"):
+        calibrator.get_batch(["x"])
+
+
+@pytest.mark.parametrize(
+    "name, item",
+    [
+        ("int8_calibrator", Calibrator),
+        ("algorithm_selector", lambda: make_raising(trt.IAlgorithmSelector)()),
+    ],
+)
+def test_deprecated_items_of_a_configuration(name, item):
+    logger = Messages()
+    builder = trt.Builder(logger)
+    config = builder.create_builder_config()
+    value = item()
+    with pytest.warns(DeprecationWarning):
+        setattr(config, name, value)
+    with pytest.warns(DeprecationWarning):
+        found = getattr(config, name)
+    assert found is value or (found is None and logger.texts)
