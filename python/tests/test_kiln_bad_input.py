@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-kiln = pytest.importorskip("kiln")
-
-import kiln_models  # noqa: E402
+import kiln
+import kiln_models
 
 QUICK = {"optimization_level": 0, "progress": False}
 

@@ -8,9 +8,8 @@ import weakref
 import numpy as np
 import pytest
 
-kiln = pytest.importorskip("kiln")
-
-import kiln_models  # noqa: E402
+import kiln
+import kiln_models
 
 QUICK = {"optimization_level": 0, "tf32": False, "progress": False}
 

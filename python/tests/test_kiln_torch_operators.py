@@ -3,7 +3,6 @@
 import pytest
 
 torch = pytest.importorskip("torch")
-kiln = pytest.importorskip("kiln")
 
 import kiln.torch  # noqa: E402
 
