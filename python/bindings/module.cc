@@ -13,6 +13,7 @@ NB_MODULE(tensorrt, m) {
   // A conversion that does not work is a TypeError; a line on the standard error would be one more.
   nb::set_implicit_cast_warnings(false);
 
+  bind_kiln(m);
   bind_run_enums(m);
   bind_build_enums(m);
   bind_layers_enums(m);

@@ -10,7 +10,7 @@ import numpy as np
 
 from ._arrays import HOST, View, family_of, where_is
 from ._bindings import bindings
-from ._device import runtime
+from ._device import current_device, driver
 from ._errors import Error, Messages, make_recorder
 from ._tensors import Tensor, num_bytes
 
@@ -21,13 +21,18 @@ _NOTHING = np.zeros(256, np.uint8)  # memory for arrays without elements, which 
 _NO_ADDRESS = _NOTHING.__array_interface__["data"][0]
 
 
-class DeviceMemory:
-    """Memory of the current GPU, freed with the object."""
+def _on(ordinal: int, function: Any, handle: int) -> None:
+    with current_device(ordinal):
+        function(handle)
 
-    def __init__(self, size: int):
+
+class DeviceMemory:
+    """Memory of a GPU, the current one, freed with the object."""
+
+    def __init__(self, size: int, ordinal: int):
         self.size = max(size, 1)
-        self.pointer = runtime().allocate(self.size)
-        self._free = weakref.finalize(self, runtime().release, self.pointer)
+        self.pointer = driver().allocate(self.size)
+        self._free = weakref.finalize(self, _on, ordinal, driver().release, self.pointer)
 
     def free(self) -> None:
         self._free()
@@ -58,7 +63,7 @@ def _allocator_class() -> type:
             try:
                 alignment = max(alignment, 1)
                 if self.family is None:
-                    self.memory = DeviceMemory(size)
+                    self.memory = DeviceMemory(size, self.device)
                     return self.memory.pointer
                 self.memory = self.family.empty_bytes(size + alignment, self.device)
                 start = self.family.pointer(self.memory)
@@ -107,9 +112,9 @@ class Slot:
         if profile and not self._context.set_optimization_profile_async(profile, 0):
             raise self._failure(f"profile {profile} cannot be used")
         if self._on_gpu:
-            self._stream = runtime().create_stream()
-            self._end_stream = weakref.finalize(self, runtime().destroy_stream, self._stream)
-            runtime().synchronize(0)
+            self._stream = driver().create_stream()
+            self._end_stream = weakref.finalize(self, _on, self._ordinal, driver().destroy_stream, self._stream)
+            driver().synchronize(0)
 
     def close(self) -> None:
         """Frees the context."""
@@ -124,7 +129,7 @@ class Slot:
     def synchronize(self) -> None:
         """Waits for what runs on the slot's own stream."""
         if self._on_gpu:
-            runtime().synchronize(self._stream)
+            _on(self._ordinal, driver().synchronize, self._stream)
 
     def _failure(self, what: str) -> Error:
         self._shapes = None
@@ -142,7 +147,8 @@ class Slot:
             return self._run_on_host(views, family, lead, given)
         if any(view.device != HOST for view in views):
             return self._run_on_gpu(views, family, lead, given, stream)
-        return self._run_staged(views, family, lead, given, stream)
+        with current_device(self._ordinal):
+            return self._run_staged(views, family, lead, given, stream)
 
     def _bind(self, views: list[View], shapes: tuple) -> None:
         """Tells the context the inputs' shapes, and asks for the outputs'."""
@@ -297,16 +303,17 @@ class Slot:
         if not self._context.execute_async_v3(handle):
             self._raise_run_failure(open_ones)
         if own:
-            runtime().synchronize(handle)
+            self.synchronize()
         return self._collect(arrays, open_ones, given, family, lead)
 
     def _empty_address(self) -> int:
-        return self._staging("", 256).pointer
+        with current_device(self._ordinal):
+            return self._staging("", 256).pointer
 
     def _staging(self, name: str, size: int) -> DeviceMemory:
         memory = self._staged.get(name)
         if memory is None or memory.size < size:
-            memory = self._staged[name] = DeviceMemory(size)
+            memory = self._staged[name] = DeviceMemory(size, self._ordinal)
         return memory
 
     def _run_staged(
@@ -314,7 +321,7 @@ class Slot:
     ) -> list[Any]:
         """Arrays of the host on a GPU: copied there, and results back."""
         handle = _stream_handle(stream, None, self._ordinal) or self._stream
-        gpu = runtime()
+        gpu = driver()
         arrays, pointers, open_ones = self._prepare(views, family, given, HOST)
         for tensor, view in zip(self._inputs, views):
             if tensor.on_host:

@@ -1,4 +1,4 @@
-"""The device that engines run on, and what Python needs of the CUDA runtime.
+"""The device that engines run on, and what Python needs of the CUDA driver.
 
 One kind of device serves a process: the GPU where there is one, else the CPU, or what KILN_DEVICE says when the first
 network is built or loaded (docs/devices.md).
@@ -10,14 +10,12 @@ import contextlib
 import ctypes
 import functools
 import os
-import pathlib
 import threading
 from collections.abc import Iterator
 
 from ._bindings import bindings
 from ._errors import Error
 
-_HOST_TO_DEVICE, _DEVICE_TO_HOST = 1, 2
 _NON_BLOCKING = 1
 _lock = threading.Lock()
 
@@ -38,94 +36,83 @@ def parse_device(device: str | None) -> tuple[str | None, int | None]:
     raise ValueError(f"device is {device!r}; it may be 'cpu', 'cuda', 'cuda:N' or None")
 
 
-def _library_folders() -> Iterator[pathlib.Path]:
-    """The folders that may hold Kiln's CUDA runtime: beside the libnvinfer that is loaded."""
-    bindings()
-    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
-        for line in maps:
-            path = line.rstrip("\n").split(maxsplit=5)[-1]
-            if "/libnvinfer.so" in path:
-                folder = pathlib.Path(path).parent
-                yield from (folder, folder / "kiln", folder.parent / "cudart")
-                return
+class Driver:
+    """What the package needs of the CUDA driver: the device that is current, streams, memory and copies."""
 
-
-class Runtime:
-    """Kiln's CUDA runtime: over the driver where engines run on a GPU, over the host's memory elsewhere."""
-
-    def __init__(self, library: ctypes.CDLL):
-        self._library = library
-        library.cudaGetErrorString.restype = ctypes.c_char_p
-        version = ctypes.c_int(0)
-        self._call("cudaDriverGetVersion", ctypes.byref(version))
-        self.has_gpu = version.value != 0
+    def __init__(self) -> None:
+        self._library = ctypes.CDLL(os.environ.get("KILN_CUDA_DRIVER") or "libcuda.so.1")
+        self._contexts: dict[int, ctypes.c_void_p] = {}
+        self._call("cuInit", ctypes.c_uint(0))
 
     def _call(self, name: str, *arguments: object) -> None:
         result = getattr(self._library, name)(*arguments)
         if result != 0:
-            text = self._library.cudaGetErrorString(result)
-            raise Error(f"{name} failed with error {result}: {text.decode() if text else 'unknown'}")
+            text = ctypes.c_char_p()
+            self._library.cuGetErrorString(ctypes.c_int(result), ctypes.byref(text))
+            raise Error(f"{name} failed with error {result}: {text.value.decode() if text.value else 'unknown'}")
 
     def count(self) -> int:
+        """The number of GPUs."""
         count = ctypes.c_int(0)
-        self._call("cudaGetDeviceCount", ctypes.byref(count))
+        self._call("cuDeviceGetCount", ctypes.byref(count))
         return count.value
 
-    def current(self) -> int:
-        device = ctypes.c_int(0)
-        self._call("cudaGetDevice", ctypes.byref(device))
+    def current(self) -> int | None:
+        """The ordinal of the thread's current GPU; None where it has none yet."""
+        context, device = ctypes.c_void_p(), ctypes.c_int(0)
+        self._call("cuCtxGetCurrent", ctypes.byref(context))
+        if not context.value:
+            return None
+        self._call("cuCtxGetDevice", ctypes.byref(device))
         return device.value
 
-    def use(self, device: int) -> None:
-        self._call("cudaSetDevice", ctypes.c_int(device))
+    def use(self, ordinal: int | None) -> None:
+        """Makes a GPU's primary context the thread's current one, as cudaSetDevice does."""
+        context = ctypes.c_void_p() if ordinal is None else self._contexts.get(ordinal)
+        if context is None:
+            context, device = ctypes.c_void_p(), ctypes.c_int(0)
+            self._call("cuDeviceGet", ctypes.byref(device), ctypes.c_int(ordinal))
+            self._call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+            self._contexts[ordinal] = context
+        self._call("cuCtxSetCurrent", context)
 
     def create_stream(self) -> int:
         stream = ctypes.c_void_p()
-        self._call("cudaStreamCreateWithFlags", ctypes.byref(stream), ctypes.c_uint(_NON_BLOCKING))
+        self._call("cuStreamCreate", ctypes.byref(stream), ctypes.c_uint(_NON_BLOCKING))
         return stream.value or 0
 
     def destroy_stream(self, stream: int) -> None:
-        self._call("cudaStreamDestroy", ctypes.c_void_p(stream))
+        self._call("cuStreamDestroy_v2", ctypes.c_void_p(stream))
 
     def synchronize(self, stream: int) -> None:
-        self._call("cudaStreamSynchronize", ctypes.c_void_p(stream))
+        self._call("cuStreamSynchronize", ctypes.c_void_p(stream))
 
     def allocate(self, size: int) -> int:
-        memory = ctypes.c_void_p()
-        self._call("cudaMalloc", ctypes.byref(memory), ctypes.c_size_t(size))
-        return memory.value or 0
+        memory = ctypes.c_uint64()
+        self._call("cuMemAlloc_v2", ctypes.byref(memory), ctypes.c_size_t(size))
+        return memory.value
 
     def release(self, memory: int) -> None:
-        self._call("cudaFree", ctypes.c_void_p(memory))
+        self._call("cuMemFree_v2", ctypes.c_uint64(memory))
 
     def copy_in(self, to: int, source: int, size: int, stream: int) -> None:
-        self._copy(to, source, size, _HOST_TO_DEVICE, stream)
+        """Copies from the host, in the stream's order."""
+        self._call("cuMemcpyHtoDAsync_v2", ctypes.c_uint64(to), ctypes.c_void_p(source), ctypes.c_size_t(size),
+                   ctypes.c_void_p(stream))  # fmt: skip
 
     def copy_out(self, to: int, source: int, size: int, stream: int) -> None:
-        self._copy(to, source, size, _DEVICE_TO_HOST, stream)
-
-    def _copy(self, to: int, source: int, size: int, kind: int, stream: int) -> None:
-        self._call(
-            "cudaMemcpyAsync",
-            ctypes.c_void_p(to),
-            ctypes.c_void_p(source),
-            ctypes.c_size_t(size),
-            ctypes.c_int(kind),
-            ctypes.c_void_p(stream),
-        )
+        """Copies to the host, in the stream's order."""
+        self._call("cuMemcpyDtoHAsync_v2", ctypes.c_void_p(to), ctypes.c_uint64(source), ctypes.c_size_t(size),
+                   ctypes.c_void_p(stream))  # fmt: skip
 
 
 @functools.cache
-def runtime() -> Runtime:
-    """Kiln's CUDA runtime; asking it decides the kind of device."""
-    tried = []
-    for folder in _library_folders():
-        path = folder / "libcudart.so.13"
-        if path.exists():
-            # By its path: the name may be that of NVIDIA's runtime, which PyTorch has loaded.
-            return Runtime(ctypes.CDLL(str(path)))
-        tried.append(str(path))
-    raise ImportError("Kiln's CUDA runtime is missing; looked for " + ", ".join(tried))
+def driver() -> Driver:
+    """The CUDA driver, which is there where engines run on GPUs.
+
+    Not the CUDA runtime: Kiln's has the file name of NVIDIA's, which PyTorch wants to find in the process.
+    """
+    return Driver()
 
 
 _decided: str | None = None
@@ -141,7 +128,9 @@ def choose_device(device: str | None) -> tuple[str, int | None]:
             if kind is not None and not before:
                 os.environ["KILN_DEVICE"] = kind
             try:
-                _decided = "cuda" if runtime().has_gpu else "cpu"
+                _decided = bindings()._kiln_device_kind()
+            except RuntimeError as failure:
+                raise Error(f"engines cannot run here: {failure}") from None
             finally:
                 # What is decided stays in the process; children decide by themselves.
                 if before is None:
@@ -155,9 +144,9 @@ def choose_device(device: str | None) -> tuple[str, int | None]:
     if _decided == "cpu":
         return "cpu", None
     if ordinal is None:
-        return "cuda", runtime().current()
-    if ordinal >= runtime().count():
-        raise Error(f"device is {device!r}, but there are {runtime().count()} GPUs")
+        return "cuda", driver().current() or 0
+    if ordinal >= driver().count():
+        raise Error(f"device is {device!r}, but there are {driver().count()} GPUs")
     return "cuda", ordinal
 
 
@@ -167,12 +156,12 @@ def current_device(ordinal: int | None) -> Iterator[None]:
     if ordinal is None:
         yield
         return
-    before = runtime().current()
+    before = driver().current()
     if before == ordinal:
         yield
         return
-    runtime().use(ordinal)
+    driver().use(ordinal)
     try:
         yield
     finally:
-        runtime().use(before)
+        driver().use(before)
