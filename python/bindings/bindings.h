@@ -19,7 +19,6 @@ namespace nb = nanobind;
 using namespace nanobind::literals;
 
 // Values
-void bind_kiln(nb::module_& m);
 void bind_run_enums(nb::module_& m);
 void bind_build_enums(nb::module_& m);
 void bind_layers_enums(nb::module_& m);

@@ -3,8 +3,11 @@
 //
 // What the package kiln asks of the library that TensorRT's API has no call for.
 
+#include "kiln.h"
+
+#include <stdexcept>
+
 #include "api/base/private_entry.h"
-#include "bindings.h"
 
 namespace kiln::python {
 namespace {

@@ -4,6 +4,7 @@
 // The extension module `tensorrt.tensorrt`. A class is bound after its bases and after the enums of its defaults.
 
 #include "bindings.h"
+#include "kiln.h"
 
 NB_MODULE(tensorrt, m) {
   using namespace kiln::python;

@@ -128,7 +128,7 @@ def choose_device(device: str | None) -> tuple[str, int | None]:
             if kind is not None and not before:
                 os.environ["KILN_DEVICE"] = kind
             try:
-                _decided = bindings()._kiln_device_kind()
+                _decided = bindings().tensorrt._kiln_device_kind()  # of the extension module
             except RuntimeError as failure:
                 raise Error(f"engines cannot run here: {failure}") from None
             finally:
