@@ -44,7 +44,9 @@ KeptWeights* KeptWeights::of_layer(const ILayer& layer) {
 }
 
 KeptWeights::~KeptWeights() {
-  for (const ILayer* layer : layers_) by_layer().erase(layer);
+  // The network is gone, and without the GIL: a layer of a new network may be where one of its layers was.
+  for (const ILayer* layer : layers_)
+    if (of_layer(*layer) == this) by_layer().erase(layer);
   by_network().erase(network_.ptr());
 }
 
@@ -61,10 +63,13 @@ nb::handle KeptWeights::owner(const Weights& weights) const {
 }
 
 void KeptWeights::note(const ILayer& layer) {
-  if (by_layer().emplace(&layer, this).second) layers_.push_back(&layer);
+  KeptWeights*& kept = by_layer()[&layer];
+  if (kept == this) return;
+  kept = this;
+  layers_.push_back(&layer);
 }
 
-nb::object weights_for_python(const Weights& weights, const ILayer& layer) {
+ShownWeights weights_for_python(const Weights& weights, const ILayer& layer) {
   Weights shown = weights;
   nb::object owner;
   if (weights.count > 0) {
@@ -76,7 +81,7 @@ nb::object weights_for_python(const Weights& weights, const ILayer& layer) {
   }
   nb::object result = nb::cast(shown);
   if (owner.is_valid()) nb::keep_alive_obj(result, owner);
-  return result.attr("numpy")();
+  return nb::borrow<ShownWeights>(result.attr("numpy")());
 }
 
 }  // namespace kiln::python

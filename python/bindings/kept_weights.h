@@ -64,9 +64,18 @@ class KeptWeights {
   std::vector<const nvinfer1::ILayer*> layers_;
 };
 
+/// An array, or Weights where numpy lacks the type of the elements.
+class ShownWeights : public nb::object {
+ public:
+  static bool is_shown(PyObject* object) {
+    return nb::isinstance<nvinfer1::Weights>(object) || NumpyArray::is_array(object);
+  }
+  NB_OBJECT_DEFAULT(ShownWeights, nb::object, "numpy.ndarray | tensorrt.tensorrt.Weights", is_shown)
+};
+
 /// A flat array of the weights of a layer, or Weights where numpy lacks the type. It shares memory with an array that
 /// Python gave; what the parser made is copied, since the layer frees it when it gets other weights.
-nb::object weights_for_python(const nvinfer1::Weights& weights, const nvinfer1::ILayer& layer);
+ShownWeights weights_for_python(const nvinfer1::Weights& weights, const nvinfer1::ILayer& layer);
 
 /// Sets a layer's weights by `set` and keeps them: `keep_and_set(layer, argument, [&](Weights w) { ... })`.
 template <class F>

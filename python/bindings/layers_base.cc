@@ -5,7 +5,7 @@
 
 #include <NvInfer.h>
 
-#include "bindings.h"
+#include "layer_class.h"
 #include "with_warning.h"
 
 namespace kiln::python {
@@ -24,7 +24,7 @@ void set_num_ranks(ILayer& self, int32_t count) {
 }  // namespace
 
 void bind_layers_base(nb::module_& m) {
-  nb::class_<ILayer>(m, "ILayer", "Base of the layers of a network.")
+  layer_class<ILayer>(m, "ILayer", "Base of the layers of a network.", nb::is_weak_referenceable())
       .def_prop_rw("name", &ILayer::getName, &ILayer::setName,
                    "Name for messages, profiles and refitting; at most 4096 characters.")
       .def_prop_rw("metadata", &ILayer::getMetadata, &ILayer::setMetadata,

@@ -6,7 +6,7 @@
 #include <NvInfer.h>
 #include <nanobind/stl/vector.h>
 
-#include "bindings.h"
+#include "layer_class.h"
 
 namespace kiln::python {
 
@@ -16,7 +16,7 @@ namespace {
 
 void bind_shuffle(nb::module_& m) {
   using L = IShuffleLayer;
-  nb::class_<L, ILayer>(m, "IShuffleLayer", "Transposes, then reshapes, then transposes again; each step is optional.")
+  layer_class<L>(m, "IShuffleLayer", "Transposes, then reshapes, then transposes again; each step is optional.")
       .def_prop_rw("first_transpose", &L::getFirstTranspose, &L::setFirstTranspose,
                    "Permutation before the reshape: output axis i is input axis first_transpose[i].")
       .def_prop_rw("reshape_dims", &L::getReshapeDimensions, &L::setReshapeDimensions,
@@ -32,7 +32,7 @@ void bind_shuffle(nb::module_& m) {
 
 void bind_slice(nb::module_& m) {
   using L = ISliceLayer;
-  nb::class_<L, ILayer>(m, "ISliceLayer", "Takes elements at regular distances out of a tensor.")
+  layer_class<L>(m, "ISliceLayer", "Takes elements at regular distances out of a tensor.")
       .def_prop_rw("start", &L::getStart, &L::setStart, "Index of the first element, an extent an axis.")
       .def_prop_rw("shape", &L::getSize, &L::setSize, "Number of elements of each axis.")
       .def_prop_rw("stride", &L::getStride, &L::setStride, "Distance of neighbours of each axis; may be negative.")
@@ -58,7 +58,7 @@ void set_resize_scales(IResizeLayer& self, const std::vector<float>& scales) {
 
 void bind_resize(nb::module_& m) {
   using L = IResizeLayer;
-  nb::class_<L, ILayer>(m, "IResizeLayer", "Changes the extents of a tensor and interpolates.")
+  layer_class<L>(m, "IResizeLayer", "Changes the extents of a tensor and interpolates.")
       .def_prop_rw("shape", &L::getOutputDimensions, &L::setOutputDimensions,
                    "Extents of the output. Not valid where scales or input 1 decide.")
       .def_prop_rw("scales", &resize_scales, &set_resize_scales,
@@ -78,24 +78,24 @@ void bind_resize(nb::module_& m) {
 }
 
 void bind_by_index(nb::module_& m) {
-  nb::class_<IGatherLayer, ILayer>(m, "IGatherLayer", "Takes the elements of a tensor that indices name.")
+  layer_class<IGatherLayer>(m, "IGatherLayer", "Takes the elements of a tensor that indices name.")
       .def_prop_rw("axis", &IGatherLayer::getGatherAxis, &IGatherLayer::setGatherAxis,
                    "Axis that is indexed; modes DEFAULT and ELEMENT.")
       .def_prop_rw("num_elementwise_dims", &IGatherLayer::getNbElementWiseDims, &IGatherLayer::setNbElementWiseDims,
                    "Number of leading axes that data and indices share.")
       .def_prop_rw("mode", &IGatherLayer::getMode, &IGatherLayer::setMode, "GatherMode: how indices name elements.");
-  nb::class_<IScatterLayer, ILayer>(m, "IScatterLayer", "Writes updates into a copy of a tensor, where indices say.")
+  layer_class<IScatterLayer>(m, "IScatterLayer", "Writes updates into a copy of a tensor, where indices say.")
       .def_prop_rw("axis", &IScatterLayer::getAxis, &IScatterLayer::setAxis, "Axis that is indexed; mode ELEMENT.")
       .def_prop_rw("mode", &IScatterLayer::getMode, &IScatterLayer::setMode, "ScatterMode: how indices name elements.");
-  nb::class_<IOneHotLayer, ILayer>(m, "IOneHotLayer", "Turns indices into vectors of which one element is on.")
+  layer_class<IOneHotLayer>(m, "IOneHotLayer", "Turns indices into vectors of which one element is on.")
       .def_prop_rw("axis", &IOneHotLayer::getAxis, &IOneHotLayer::setAxis, "Axis of the vectors in the output.");
-  nb::class_<IReverseSequenceLayer, ILayer>(m, "IReverseSequenceLayer",
-                                            "Reverses the first elements of each sequence; input 1 has the lengths.")
+  layer_class<IReverseSequenceLayer>(m, "IReverseSequenceLayer",
+                                     "Reverses the first elements of each sequence; input 1 has the lengths.")
       .def_prop_rw("batch_axis", &IReverseSequenceLayer::getBatchAxis, &IReverseSequenceLayer::setBatchAxis,
                    "Axis of the sequences; 1 by default.")
       .def_prop_rw("sequence_axis", &IReverseSequenceLayer::getSequenceAxis, &IReverseSequenceLayer::setSequenceAxis,
                    "Axis along which elements are reversed; 0 by default.");
-  nb::class_<IGridSampleLayer, ILayer>(m, "IGridSampleLayer", "Samples images at the positions of a grid.")
+  layer_class<IGridSampleLayer>(m, "IGridSampleLayer", "Samples images at the positions of a grid.")
       .def_prop_rw("interpolation_mode", &IGridSampleLayer::getInterpolationMode,
                    &IGridSampleLayer::setInterpolationMode, "InterpolationMode; LINEAR by default.")
       .def_prop_rw("align_corners", &IGridSampleLayer::getAlignCorners, &IGridSampleLayer::setAlignCorners,
@@ -105,15 +105,15 @@ void bind_by_index(nb::module_& m) {
 }
 
 void bind_axes(nb::module_& m) {
-  nb::class_<IConcatenationLayer, ILayer>(m, "IConcatenationLayer", "Joins tensors along an axis.")
+  layer_class<IConcatenationLayer>(m, "IConcatenationLayer", "Joins tensors along an axis.")
       .def_prop_rw("axis", &IConcatenationLayer::getAxis, &IConcatenationLayer::setAxis, "Axis that is joined.");
-  nb::class_<ISqueezeLayer, ILayer>(m, "ISqueezeLayer", "Removes axes of extent 1.")
+  layer_class<ISqueezeLayer>(m, "ISqueezeLayer", "Removes axes of extent 1.")
       .def("set_input", &ISqueezeLayer::setInput, "index"_a, "tensor"_a,
            "Replaces input 0, the data, or input 1, the axes: constants of INT64.");
-  nb::class_<IUnsqueezeLayer, ILayer>(m, "IUnsqueezeLayer", "Inserts axes of extent 1.")
+  layer_class<IUnsqueezeLayer>(m, "IUnsqueezeLayer", "Inserts axes of extent 1.")
       .def("set_input", &IUnsqueezeLayer::setInput, "index"_a, "tensor"_a,
            "Replaces input 0, the data, or input 1, the axes: constants of INT64.");
-  nb::class_<IShapeLayer, ILayer>(m, "IShapeLayer", "The extents of a tensor, as a tensor of INT64.");
+  layer_class<IShapeLayer>(m, "IShapeLayer", "The extents of a tensor, as a tensor of INT64.");
 }
 
 }  // namespace

@@ -4,8 +4,9 @@
 // Layers whose elements depend on many: products, reductions, normalizations, selections; and Fill, which needs none.
 
 #include <NvInfer.h>
+#include <nanobind/stl/variant.h>
 
-#include "bindings.h"
+#include "layer_class.h"
 
 namespace kiln::python {
 
@@ -13,10 +14,17 @@ using namespace nvinfer1;
 
 namespace {
 
+/// What has a value as a float: numpy's numbers, too.
+class Number : public nb::object {
+ public:
+  static bool is_number(PyObject* object) { return PyNumber_Check(object) != 0; }
+  NB_OBJECT_DEFAULT(Number, nb::object, "float | int", is_number)
+};
+
 /// Sets a parameter that C++ knows as a float and as an int64. As TensorRT's module does, an integer is told both ways,
 /// so that is_alpha_beta_int64 is true behind it.
 template <auto kSetReal, auto kSetInteger>
-void set_fill_parameter(IFillLayer& self, nb::object value) {
+void set_fill_parameter(IFillLayer& self, const Number& value) {
   double real = 0;
   int64_t integer = 0;
   const bool is_real = nb::try_cast(value, real);
@@ -27,13 +35,14 @@ void set_fill_parameter(IFillLayer& self, nb::object value) {
 }
 
 template <auto kReal, auto kInteger>
-nb::object fill_parameter(const IFillLayer& self) {
-  return self.isAlphaBetaInt64() ? nb::cast((self.*kInteger)()) : nb::cast((self.*kReal)());
+std::variant<int64_t, double> fill_parameter(const IFillLayer& self) {
+  if (self.isAlphaBetaInt64()) return (self.*kInteger)();
+  return (self.*kReal)();
 }
 
 void bind_fill(nb::module_& m) {
   using L = IFillLayer;
-  nb::class_<L, ILayer>(m, "IFillLayer", "A tensor of a sequence or of random numbers.")
+  layer_class<L>(m, "IFillLayer", "A tensor of a sequence or of random numbers.")
       .def_prop_rw("shape", &L::getDimensions, &L::setDimensions, "Extents. Not valid where input 0 has them.")
       .def_prop_rw("operation", &L::getOperation, &L::setOperation, "FillOperation: which numbers.")
       .def_prop_rw("alpha", &fill_parameter<&L::getAlpha, &L::getAlphaInt64>,
@@ -48,7 +57,7 @@ void bind_fill(nb::module_& m) {
 }
 
 void bind_products(nb::module_& m) {
-  nb::class_<IMatrixMultiplyLayer, ILayer>(m, "IMatrixMultiplyLayer", "Matrix products of the last axes.")
+  layer_class<IMatrixMultiplyLayer>(m, "IMatrixMultiplyLayer", "Matrix products of the last axes.")
       .def_prop_rw(
           "op0", [](const IMatrixMultiplyLayer& self) { return self.getOperation(0); },
           [](IMatrixMultiplyLayer& self, MatrixOperation op) { self.setOperation(0, op); },
@@ -57,7 +66,7 @@ void bind_products(nb::module_& m) {
           "op1", [](const IMatrixMultiplyLayer& self) { return self.getOperation(1); },
           [](IMatrixMultiplyLayer& self, MatrixOperation op) { self.setOperation(1, op); },
           "MatrixOperation: how the second factor is read.");
-  nb::class_<IEinsumLayer, ILayer>(m, "IEinsumLayer", "A sum of products, as an equation says.")
+  layer_class<IEinsumLayer>(m, "IEinsumLayer", "A sum of products, as an equation says.")
       .def_prop_rw("equation", &IEinsumLayer::getEquation, &IEinsumLayer::setEquation, "For instance 'ij,jk->ik'.");
 }
 
@@ -66,22 +75,22 @@ void set_cumulative_operation(ICumulativeLayer& self, CumulativeOperation operat
 }
 
 void bind_reductions(nb::module_& m) {
-  nb::class_<IReduceLayer, ILayer>(m, "IReduceLayer", "Combines the elements along axes.")
+  layer_class<IReduceLayer>(m, "IReduceLayer", "Combines the elements along axes.")
       .def_prop_rw("op", &IReduceLayer::getOperation, &IReduceLayer::setOperation, "ReduceOperation: how.")
       .def_prop_rw("axes", &IReduceLayer::getReduceAxes, &IReduceLayer::setReduceAxes, "Bit mask of the axes.")
       .def_prop_rw("keep_dims", &IReduceLayer::getKeepDimensions, &IReduceLayer::setKeepDimensions,
                    "Whether the output keeps these axes, with extent 1.");
-  nb::class_<ISoftMaxLayer, ILayer>(m, "ISoftMaxLayer", "exp(x) over the sum of exp along an axis.")
+  layer_class<ISoftMaxLayer>(m, "ISoftMaxLayer", "exp(x) over the sum of exp along an axis.")
       .def_prop_rw("axes", &ISoftMaxLayer::getAxes, &ISoftMaxLayer::setAxes, "Bit mask with the bit of one axis.");
-  nb::class_<IRaggedSoftMaxLayer, ILayer>(m, "IRaggedSoftMaxLayer", "Softmax of rows of different lengths.");
-  nb::class_<ICumulativeLayer, ILayer>(m, "ICumulativeLayer", "Running sums along an axis, which input 1 names.")
+  layer_class<IRaggedSoftMaxLayer>(m, "IRaggedSoftMaxLayer", "Softmax of rows of different lengths.");
+  layer_class<ICumulativeLayer>(m, "ICumulativeLayer", "Running sums along an axis, which input 1 names.")
       .def_prop_rw("op", &ICumulativeLayer::getOperation, &set_cumulative_operation,
                    "CumulativeOperation; RuntimeError if it is refused.")
       .def_prop_rw("exclusive", &ICumulativeLayer::getExclusive, &ICumulativeLayer::setExclusive,
                    "Whether an element's own value is left out.")
       .def_prop_rw("reverse", &ICumulativeLayer::getReverse, &ICumulativeLayer::setReverse,
                    "Whether sums run from the end.");
-  nb::class_<INormalizationLayer, ILayer>(
+  layer_class<INormalizationLayer>(
       m, "INormalizationLayer", "(x - mean) / sqrt(variance + epsilon) * scale + bias, means being taken along axes.")
       .def_prop_rw("epsilon", &INormalizationLayer::getEpsilon, &INormalizationLayer::setEpsilon,
                    "What is added to the variance; 1e-5 by default.")
@@ -94,7 +103,7 @@ void bind_reductions(nb::module_& m) {
 }
 
 void bind_selections(nb::module_& m) {
-  nb::class_<ITopKLayer, ILayer>(m, "ITopKLayer", "The largest or least elements (output 0) and their indices (1).")
+  layer_class<ITopKLayer>(m, "ITopKLayer", "The largest or least elements (output 0) and their indices (1).")
       .def_prop_rw("op", &ITopKLayer::getOperation, &ITopKLayer::setOperation, "TopKOperation: which elements.")
       .def_prop_rw("k", &ITopKLayer::getK, &ITopKLayer::setK, "How many. Not valid where input 1 has it.")
       .def_prop_rw("axes", &ITopKLayer::getReduceAxes, &ITopKLayer::setReduceAxes, "Bit mask with the bit of one axis.")
@@ -102,10 +111,10 @@ void bind_selections(nb::module_& m) {
            "Replaces input 0, the data, or gives k as a shape tensor (1).")
       .def_prop_rw("indices_type", &ITopKLayer::getIndicesType, &ITopKLayer::setIndicesType,
                    "Type of the indices: INT32 or INT64.");
-  nb::class_<INonZeroLayer, ILayer>(m, "INonZeroLayer", "Indices of the elements that are not zero.")
+  layer_class<INonZeroLayer>(m, "INonZeroLayer", "Indices of the elements that are not zero.")
       .def_prop_rw("indices_type", &INonZeroLayer::getIndicesType, &INonZeroLayer::setIndicesType,
                    "Type of the indices: INT32 or INT64.");
-  nb::class_<INMSLayer, ILayer>(m, "INMSLayer", "The best boxes that do not overlap much.")
+  layer_class<INMSLayer>(m, "INMSLayer", "The best boxes that do not overlap much.")
       .def_prop_rw("bounding_box_format", &INMSLayer::getBoundingBoxFormat, &INMSLayer::setBoundingBoxFormat,
                    "BoundingBoxFormat; CORNER_PAIRS by default.")
       .def_prop_rw("topk_box_limit", &INMSLayer::getTopKBoxLimit, &INMSLayer::setTopKBoxLimit,

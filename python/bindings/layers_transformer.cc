@@ -6,7 +6,7 @@
 
 #include <NvInfer.h>
 
-#include "bindings.h"
+#include "layer_class.h"
 
 namespace kiln::python {
 
@@ -23,7 +23,8 @@ void set_attention_ranks(IAttention& self, int32_t count) {
 
 void bind_attention(nb::module_& m) {
   using L = IAttention;
-  nb::class_<L>(m, "IAttention", "Normalized products of queries and keys, times values, as one unit.")
+  nb::class_<L>(m, "IAttention", nb::is_weak_referenceable(),
+                "Normalized products of queries and keys, times values, as one unit.")
       .def_prop_rw("mask", &L::getMask, &L::setMask,
                    "Tensor that chooses (BOOL) or is added to the scores; None if there is none.")
       .def_prop_rw("norm_op", &L::getNormalizationOperation, &set_attention_operation,
@@ -46,13 +47,13 @@ void bind_attention(nb::module_& m) {
            "The output of this index, or None.")
       .def_prop_rw("num_ranks", &L::getNbRanks, &set_attention_ranks,
                    "Number of devices that run it, 1 by default; RuntimeError if it is refused.");
-  nb::class_<IAttentionBoundaryLayer, ILayer>(m, "IAttentionBoundaryLayer",
-                                              "Base of the layers at the boundary of an attention.")
+  layer_class<IAttentionBoundaryLayer>(m, "IAttentionBoundaryLayer",
+                                       "Base of the layers at the boundary of an attention.")
       .def_prop_ro("attention", &IAttentionBoundaryLayer::getAttention, "The attention.");
-  nb::class_<IAttentionInputLayer, IAttentionBoundaryLayer>(m, "IAttentionInputLayer",
-                                                            "Queries, keys and values that enter an attention.");
-  nb::class_<IAttentionOutputLayer, IAttentionBoundaryLayer>(m, "IAttentionOutputLayer",
-                                                             "The result that leaves an attention.");
+  layer_class<IAttentionInputLayer, IAttentionBoundaryLayer>(m, "IAttentionInputLayer",
+                                                             "Queries, keys and values that enter an attention.");
+  layer_class<IAttentionOutputLayer, IAttentionBoundaryLayer>(m, "IAttentionOutputLayer",
+                                                              "The result that leaves an attention.");
 }
 
 void set_cache_mode(IKVCacheUpdateLayer& self, KVCacheMode mode) {
@@ -61,7 +62,7 @@ void set_cache_mode(IKVCacheUpdateLayer& self, KVCacheMode mode) {
 
 void bind_experts(nb::module_& m) {
   using L = IMoELayer;
-  nb::class_<L, ILayer>(m, "IMoELayer", "A mixture of experts: each token goes through the experts chosen for it.")
+  layer_class<L>(m, "IMoELayer", "A mixture of experts: each token goes through the experts chosen for it.")
       .def("set_gated_weights", &L::setGatedWeights, "fc_gate_weights"_a, "fc_up_weights"_a, "fc_down_weights"_a,
            "activation_type"_a, "Sets the weights of the experts' three products and the function of the gate.")
       .def("set_gated_biases", &L::setGatedBiases, "fc_gate_biases"_a, "fc_up_biases"_a, "fc_down_biases"_a,
@@ -94,21 +95,21 @@ void bind_experts(nb::module_& m) {
 
 void bind_layers_transformer(nb::module_& m) {
   bind_attention(m);
-  nb::class_<IRotaryEmbeddingLayer, ILayer>(m, "IRotaryEmbeddingLayer",
-                                            "Rotates pairs of features by angles that follow from the position.")
+  layer_class<IRotaryEmbeddingLayer>(m, "IRotaryEmbeddingLayer",
+                                     "Rotates pairs of features by angles that follow from the position.")
       .def_prop_rw("interleaved", &IRotaryEmbeddingLayer::getInterleaved, &IRotaryEmbeddingLayer::setInterleaved,
                    "Whether pairs are neighbours; else one half of the features pairs with the other.")
       .def_prop_rw("rotary_embedding_dim", &IRotaryEmbeddingLayer::getRotaryEmbeddingDim,
                    &IRotaryEmbeddingLayer::setRotaryEmbeddingDim, "Number of features that are rotated; 0: all.")
       .def("set_input", &IRotaryEmbeddingLayer::setInput, "index"_a, "tensor"_a,
            "Replaces data (0), cosines (1) or sines (2), or gives positions (3).");
-  nb::class_<IKVCacheUpdateLayer, ILayer>(m, "IKVCacheUpdateLayer", "Writes new keys or values into a cache.")
+  layer_class<IKVCacheUpdateLayer>(m, "IKVCacheUpdateLayer", "Writes new keys or values into a cache.")
       .def_prop_rw("cache_mode", &IKVCacheUpdateLayer::getCacheMode, &set_cache_mode,
                    "KVCacheMode; RuntimeError if it is refused.")
       .def("set_input", &IKVCacheUpdateLayer::setInput, "index"_a, "tensor"_a,
            "Replaces cache (0), update (1) or the rows where updates are written (2).");
   bind_experts(m);
-  nb::class_<IDistCollectiveLayer, ILayer>(m, "IDistCollectiveLayer", "Exchanges a tensor between devices.");
+  layer_class<IDistCollectiveLayer>(m, "IDistCollectiveLayer", "Exchanges a tensor between devices.");
 }
 
 }  // namespace kiln::python

@@ -6,8 +6,8 @@
 
 #include <NvInfer.h>
 
-#include "bindings.h"
 #include "kept_weights.h"
+#include "layer_class.h"
 
 namespace kiln::python {
 
@@ -32,7 +32,7 @@ auto kept(void (L::*set)(Weights)) {
 /// What convolution and deconvolution have alike: everything but their meaning.
 template <class L>
 void bind_filter_layer(nb::module_& m, const char* name, const char* description) {
-  nb::class_<L, ILayer>(m, name, description)
+  layer_class<L>(m, name, description)
       .def_prop_rw("num_output_maps", &L::getNbOutputMaps, &L::setNbOutputMaps, "Number of output channels.")
       .def_prop_rw("pre_padding", &L::getPrePadding, &L::setPrePadding,
                    "Padding before the image, one extent a spatial axis.")
@@ -56,7 +56,7 @@ void bind_filter_layer(nb::module_& m, const char* name, const char* description
 
 void bind_pooling(nb::module_& m) {
   using L = IPoolingLayer;
-  nb::class_<L, ILayer>(m, "IPoolingLayer", "The largest or the mean value of each window of an image.")
+  layer_class<L>(m, "IPoolingLayer", "The largest or the mean value of each window of an image.")
       .def_prop_rw("type", &L::getPoolingType, &L::setPoolingType, "PoolingType: what is made of a window.")
       .def_prop_rw("pre_padding", &L::getPrePadding, &L::setPrePadding,
                    "Padding before the image, one extent a spatial axis.")
@@ -76,7 +76,7 @@ void bind_pooling(nb::module_& m) {
 
 void bind_scale(nb::module_& m) {
   using L = IScaleLayer;
-  nb::class_<L, ILayer>(m, "IScaleLayer", "(x * scale + shift) ** power, with constants.")
+  layer_class<L>(m, "IScaleLayer", "(x * scale + shift) ** power, with constants.")
       .def_prop_rw("mode", &L::getMode, &L::setMode, "ScaleMode: one constant for all, a channel or an element.")
       .def_prop_rw("shift", shown(&L::getShift), kept(&L::setShift), "What is added; empty: 0.")
       .def_prop_rw("scale", shown(&L::getScale), kept(&L::setScale), "What is multiplied by; empty: 1.")
@@ -92,18 +92,18 @@ void bind_layers_window(nb::module_& m) {
   bind_filter_layer<IDeconvolutionLayer>(
       m, "IDeconvolutionLayer", "A transposed convolution; the kernel's extents are [in, out / groups, spatial...].");
   bind_pooling(m);
-  nb::class_<ILRNLayer, ILayer>(m, "ILRNLayer", "Local response normalization over a window of channels.")
+  layer_class<ILRNLayer>(m, "ILRNLayer", "Local response normalization over a window of channels.")
       .def_prop_rw("window_size", &ILRNLayer::getWindowSize, &ILRNLayer::setWindowSize, "Number of channels, odd.")
       .def_prop_rw("alpha", &ILRNLayer::getAlpha, &ILRNLayer::setAlpha, "Factor of the sum of squares.")
       .def_prop_rw("beta", &ILRNLayer::getBeta, &ILRNLayer::setBeta, "Exponent.")
       .def_prop_rw("k", &ILRNLayer::getK, &ILRNLayer::setK, "What is added to the sum.");
   bind_scale(m);
-  nb::class_<IPaddingLayer, ILayer>(m, "IPaddingLayer", "Adds zeros around images, or cuts their borders off.")
+  layer_class<IPaddingLayer>(m, "IPaddingLayer", "Adds zeros around images, or cuts their borders off.")
       .def_prop_rw("pre_padding_nd", &IPaddingLayer::getPrePaddingNd, &IPaddingLayer::setPrePaddingNd,
                    "Zeros before each of the last two axes; negative numbers cut.")
       .def_prop_rw("post_padding_nd", &IPaddingLayer::getPostPaddingNd, &IPaddingLayer::setPostPaddingNd,
                    "Zeros behind each of the last two axes; negative numbers cut.");
-  nb::class_<IConstantLayer, ILayer>(m, "IConstantLayer", "A tensor of constants.")
+  layer_class<IConstantLayer>(m, "IConstantLayer", "A tensor of constants.")
       .def_prop_rw("weights", shown(&IConstantLayer::getWeights), kept(&IConstantLayer::setWeights),
                    "The constants, shown as a flat array; as many as the shape has elements.")
       .def_prop_rw("shape", &IConstantLayer::getDimensions, &IConstantLayer::setDimensions, "Extents of the tensor.");

@@ -75,7 +75,7 @@ void bind_weights(NetworkClass& network) {
 
 void bind_network(nb::module_& m) {
   using N = INetworkDefinition;
-  NetworkClass network(m, "INetworkDefinition",
+  NetworkClass network(m, "INetworkDefinition", nb::is_weak_referenceable(),
                        "A network under construction: inputs, layers and outputs. Indexing, len() and iteration are "
                        "about its layers. Arrays that layers get as weights are kept alive until it is gone.");
   network.def_prop_rw("name", &N::getName, &N::setName, "Name, which engines inherit; at most 4096 characters.")
@@ -85,9 +85,13 @@ void bind_network(nb::module_& m) {
       .def_prop_ro("has_implicit_batch_dimension",
                    with_warning(&N::hasImplicitBatchDimension, "there are no implicit batches any more"),
                    "Deprecated. False: there are no implicit batches.")
-      .def_prop_rw("error_recorder", &N::getErrorRecorder, &N::setErrorRecorder, nb::for_setter(nb::arg().none()),
-                   nb::for_setter(nb::keep_alive<1, 2>()), nb::for_getter(nb::rv_policy::reference),
-                   "IErrorRecorder that errors are told, or None.")
+      .def_prop_rw(
+          "error_recorder", &N::getErrorRecorder,
+          [](N& self, IErrorRecorder* recorder) {
+            self.setErrorRecorder(recorder);
+            hold_item(&self, "error_recorder", recorder);
+          },
+          set_or_none(), nb::for_getter(nb::rv_policy::reference), "What collects errors, or None.")
       .def_prop_ro("builder", &N::getBuilder, nb::rv_policy::reference, "The builder that made the network.")
       .def_prop_ro("flags", &N::getFlags, "Bit mask of the NetworkDefinitionCreationFlags of its creation.")
       .def("get_flag", &N::getFlag, "flag"_a, "Whether the network was created with this flag.")

@@ -4,6 +4,8 @@
 // ITensor.
 
 #include <NvInfer.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
@@ -19,10 +21,10 @@ constexpr const char* kUseStrongTyping = "the type of a tensor follows from a st
 constexpr const char* kNoImplicitBatch = "there are no implicit batches any more";
 constexpr const char* kUseExplicitQuantization = "use add_quantize and add_dequantize instead of dynamic ranges";
 
-nb::object dynamic_range(const ITensor& self) {
+std::optional<std::pair<float, float>> dynamic_range(const ITensor& self) {
   deprecated(kUseExplicitQuantization);
-  if (!self.dynamicRangeIsSet()) return nb::none();
-  return nb::make_tuple(self.getDynamicRangeMin(), self.getDynamicRangeMax());
+  if (!self.dynamicRangeIsSet()) return std::nullopt;
+  return std::pair(self.getDynamicRangeMin(), self.getDynamicRangeMax());
 }
 
 void set_dynamic_range(ITensor& self, const std::vector<float>& range) {
@@ -35,7 +37,8 @@ void set_dynamic_range(ITensor& self, const std::vector<float>& range) {
 }  // namespace
 
 void bind_tensor(nb::module_& m) {
-  nb::class_<ITensor>(m, "ITensor", "A value of a network: one of its inputs, or what a layer computes.")
+  nb::class_<ITensor>(m, "ITensor", nb::is_weak_referenceable(),
+                      "A value of a network: one of its inputs, or what a layer computes.")
       .def_prop_rw("name", &ITensor::getName, &ITensor::setName,
                    "Name, unique in the network; at most 4096 characters.")
       .def_prop_rw("shape", &ITensor::getDimensions, &ITensor::setDimensions,

@@ -1,3 +1,5 @@
+# Copyright the Kiln authors
+# SPDX-License-Identifier: Apache-2.0
 """Networks of a few layers, built and run with numpy arrays, and the table of cases that the tests of layers share."""
 
 from dataclasses import dataclass, field
@@ -32,6 +34,29 @@ class Log(trt.ILogger):
         return taken
 
 
+class Outputs(trt.IOutputAllocator):
+    """Memory for outputs, whose sizes data may decide."""
+
+    def __init__(self):
+        trt.IOutputAllocator.__init__(self)
+        self.memory, self.shapes = {}, {}
+
+    def reallocate_output(self, tensor_name, memory, size, alignment):
+        block = np.zeros(size + alignment, np.uint8)
+        self.memory[tensor_name] = block[-block.ctypes.data % alignment :]
+        return self.memory[tensor_name].ctypes.data
+
+    def reallocate_output_async(self, tensor_name, memory, size, alignment, stream):
+        return self.reallocate_output(tensor_name, memory, size, alignment)
+
+    def notify_shape(self, tensor_name, shape):
+        self.shapes[tensor_name] = tuple(shape)
+
+    def array(self, name, dtype):
+        memory, shape, dtype = self.memory[name], self.shapes[name], np.dtype(trt.nptype(dtype))
+        return memory[: int(np.prod(shape)) * dtype.itemsize].view(dtype).reshape(shape)
+
+
 class Bench:
     """A network under construction with its inputs, and what it takes to run it."""
 
@@ -47,7 +72,7 @@ class Bench:
         return self.network.add_input(name, dtype or trt.float32, array_or_shape)
 
     def constant(self, values, dtype=np.float32):
-        array = np.ascontiguousarray(values, dtype)
+        array = np.array(values, dtype, order="C")
         return self.network.add_constant(array.shape, array).get_output(0)
 
     def run(self, inputs, outputs):
@@ -60,25 +85,19 @@ class Bench:
         assert plan is not None, self.log.take_errors()
         engine = trt.Runtime(self.log).deserialize_cuda_engine(plan)
         context = engine.create_execution_context()
-        memory = {}
-        for name, array in inputs.items():
-            memory[name] = np.ascontiguousarray(array)
-            if engine.is_shape_inference_io(name):
-                continue
-            context.set_input_shape(name, array.shape)
-        for i in range(len(outputs)):
-            memory[f"out{i}"] = np.zeros(max(context.get_max_output_size(f"out{i}"), 1), np.uint8)
+        memory = {name: np.array(array, order="C") for name, array in inputs.items()}
         for name, array in memory.items():
+            context.set_input_shape(name, array.shape)
             context.set_tensor_address(name, array.ctypes.data)
-        names = [engine.get_tensor_name(i) for i in range(engine.num_io_tensors)]
-        assert context.execute_v2([memory[name].ctypes.data for name in names]), self.log.take_errors()
-        results = []
+        allocator = Outputs()
         for i in range(len(outputs)):
-            shape = tuple(context.get_tensor_shape(f"out{i}"))
-            dtype = np.dtype(trt.nptype(engine.get_tensor_dtype(f"out{i}")))
-            count = int(np.prod(shape))
-            results.append(memory[f"out{i}"][: count * dtype.itemsize].view(dtype).reshape(shape))
-        return results
+            context.set_output_allocator(f"out{i}", allocator)
+        assert context.execute_async_v3(0), self.log.take_errors()
+        types = [engine.get_tensor_dtype(f"out{i}") for i in range(len(outputs))]
+        del context  # which waits for its runs
+        errors = self.log.take_errors()
+        assert errors == "", errors
+        return [allocator.array(f"out{i}", dtype) for i, dtype in enumerate(types)]
 
 
 @dataclass

@@ -1,3 +1,5 @@
+# Copyright the Kiln authors
+# SPDX-License-Identifier: Apache-2.0
 """Layers that move elements and compute none."""
 
 import numpy as np

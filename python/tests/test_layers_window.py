@@ -1,3 +1,5 @@
+# Copyright the Kiln authors
+# SPDX-License-Identifier: Apache-2.0
 """Layers that move a window over images, and those that scale them."""
 
 import numpy as np
@@ -216,7 +218,7 @@ def test_arrays_that_are_no_weights():
     strided = np.ones((2, 4, 1, 2), np.float32)[..., 0]
     for kernel, error in [
         (strided, ValueError),
-        (np.ones(8, np.complex64), TypeError),
+        (np.ones(8, np.complex64), ValueError),
         ([1.0] * 8, TypeError),
         (None, TypeError),
         ("kernel", TypeError),

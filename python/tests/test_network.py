@@ -1,3 +1,5 @@
+# Copyright the Kiln authors
+# SPDX-License-Identifier: Apache-2.0
 """INetworkDefinition and ITensor: inputs, outputs, layers by index, errors, lifetimes."""
 
 import gc
@@ -44,7 +46,9 @@ def test_tensor():
     bench = Bench()
     x = bench.input("x", (-1, 3))
     assert (x.name, tuple(x.shape), x.dtype, x.location) == ("x", (-1, 3), trt.float32, trt.TensorLocation.DEVICE)
-    assert x.is_network_input and not x.is_network_output and not x.is_shape_tensor and x.is_execution_tensor
+    assert x.is_network_input and not x.is_network_output and not x.is_shape_tensor
+    bench.network.mark_output(bench.network.add_identity(x).get_output(0))
+    assert x.is_execution_tensor
     x.name, x.shape = "data", (2, -1, 4)
     assert (x.name, tuple(x.shape)) == ("data", (2, -1, 4))
     x.allowed_formats = 1 << int(trt.TensorFormat.LINEAR) | 1 << int(trt.TensorFormat.CHW4)
@@ -83,7 +87,6 @@ def test_deprecated_members_warn():
         (lambda: layer.output_type_is_set(0), True),
         (lambda: layer.reset_output_type(0), None),
         (lambda: bench.network.has_implicit_batch_dimension, False),
-        (lambda: bench.network.__del__(), None),
     ]:
         with pytest.warns(DeprecationWarning):
             assert use() == expected
@@ -170,6 +173,22 @@ def test_network():
     assert net.error_recorder is None
 
 
+def test_del_does_nothing():
+    bench = Bench()
+    bench.network.__del__()
+    assert bench.network.num_layers == 0
+
+
+def test_objects_can_be_referred_to_weakly():
+    bench = Bench()
+    layer, loop = sigmoid_of_softmax(bench), bench.network.add_loop()
+    for thing in (bench.network, layer, bench.network[0], layer.get_output(0), loop):
+        assert weakref.ref(thing)() is thing
+    watch = weakref.ref(loop)
+    del loop, thing
+    assert watch() is None
+
+
 def test_wrong_types():
     bench = Bench()
     net, x = bench.network, bench.input("x", X)
@@ -215,6 +234,61 @@ def test_errors_are_none_and_in_the_log():
         assert words in bench.log.take_errors()
 
 
+class Recorder(trt.IErrorRecorder):
+    """Keeps errors, or raises."""
+
+    def __init__(self, exception=None):
+        trt.IErrorRecorder.__init__(self)
+        self.errors, self.exception = [], exception
+
+    def num_errors(self):
+        return len(self.errors)
+
+    def get_error_code(self, index):
+        return self.errors[index][0]
+
+    def get_error_desc(self, index):
+        return self.errors[index][1]
+
+    def has_overflowed(self):
+        return False
+
+    def clear(self):
+        self.errors = []
+
+    def report_error(self, code, description):
+        if self.exception:
+            raise self.exception
+        self.errors.append((code, description))
+        return True
+
+
+def test_errors_are_recorded():
+    bench = Bench()
+    x = bench.input("x", X)
+    bench.network.error_recorder = Recorder()  # the network holds it
+    gc.collect()
+    assert bench.network.add_padding_nd(x, (1,), (1,)) is None
+    recorder = bench.network.error_recorder
+    assert type(recorder) is Recorder
+    assert len(recorder.errors) == 1 and "addPaddingNd" in recorder.errors[0][1]
+    bench.network.error_recorder = None
+    assert bench.network.error_recorder is None
+    assert bench.network.add_padding_nd(x, (1,), (1,)) is None
+    assert len(recorder.errors) == 1
+    with pytest.raises(TypeError):
+        bench.network.error_recorder = "recorder"
+
+
+def test_a_recorder_that_raises_is_survived():
+    bench = Bench()
+    x = bench.input("x", X)
+    bench.network.error_recorder = Recorder(ValueError("no room"))
+    assert bench.network.add_padding_nd(x, (1,), (1,)) is None
+    assert "no room" in bench.log.take_errors()
+    assert bench.network.add_softmax(x) is not None
+
+
 def test_objects_keep_their_network_alive():
     bench = Bench()
     layer = sigmoid_of_softmax(bench)
@@ -224,6 +298,17 @@ def test_objects_keep_their_network_alive():
     assert tuple(tensor.shape) == (2, 3)
     tensor.name = "still here"
     assert tensor.name == "still here"
+
+
+def test_a_layer_without_its_class_keeps_its_network_alive():
+    bench = Bench()
+    sigmoid_of_softmax(bench)
+    layer = bench.network[1]
+    assert type(layer) is trt.ILayer
+    del bench
+    gc.collect()
+    assert layer.type is trt.LayerType.ACTIVATION
+    assert tuple(layer.get_output(0).shape) == (2, 3)
 
 
 def test_networks_are_freed():
