@@ -28,6 +28,8 @@ def _unary():
         yield name, getattr(torch, name), (x(3, 5),)
     for name in ("log", "sqrt", "rsqrt", "log2", "log10", "reciprocal"):
         yield name, getattr(torch, name), (x(3, 5, low=0.1),)
+    yield "log1p", torch.log1p, (torch.tensor([-0.9, -1e-6, 0.0, 1e-9, 3e-5, 0.5, 2.0, 1e5, torch.inf]),)
+    yield "expm1", torch.expm1, (torch.tensor([-90.0, -1.5, -1e-6, 0.0, 1e-9, 3e-5, 0.5, 2.0, 80.0, 1e3]),)
     for name in ("acos", "asin", "atanh"):
         yield name, getattr(torch, name), (x(3, 5, low=-0.9, high=0.9),)
     yield "acosh", torch.acosh, (x(3, 5, low=1.1),)
@@ -67,6 +69,7 @@ def _binary():
     yield "remainder", torch.remainder, (a, x(3, 1, low=0.5))
     yield "remainder of ints", lambda a: a % 3, (ints(4, 5, low=-9, high=9),)
     yield "fmod", torch.fmod, (a, x(3, 1, low=0.5))
+    yield "atan2", torch.atan2, (torch.tensor([1.0, -1, 1, -1, 0, 2, -2]), torch.tensor([2.0, 2, -2, -2, -1, 0, 0]))
     yield "pow", lambda a, b: torch.pow(a, b), (x(3, 4, low=0.2), x(4))
     yield "pow of 2", lambda a: a**2, (a,)
     yield "pow of 3", lambda a: a**3, (a,)
@@ -140,6 +143,14 @@ def _gathers():
     yield "scatter", lambda a, i, s: a.scatter(1, i, s), (x(3, 4), torch.tensor([[0, 2], [1, 3], [3, 0]]), x(3, 2))
     yield "scatter of a number", lambda a, i: a.scatter(1, i, 9.0), (x(3, 4), ints(3, 2, high=4))
     yield "scatter_add", lambda a, i, s: a.scatter_add(1, i, s), (x(3, 4), ints(3, 6, high=4), x(3, 6))
+    yield "scatter_reduce", lambda a, i, s: a.scatter_reduce(1, i, s, "amax"), (x(3, 4), ints(3, 6, high=4), x(3, 6))
+    yield "index_put", lambda a, i, s: a.index_put((i,), s), (x(5, 3), torch.tensor([3, 0, -2]), x(3, 3))
+    yield "index_put of two lists", lambda a, i, j, s: a.index_put((i, j), s), (
+        x(5, 3), torch.tensor([3, 0]), torch.tensor([1, 2]), x(2))  # fmt: skip
+    yield "index_put that adds", lambda a, i, s: a.index_put((i,), s, accumulate=True), (
+        x(5, 3), torch.tensor([3, 0, 3]), x(3, 3))  # fmt: skip
+    yield "index_put by a mask", lambda a, m: a.masked_fill(m, 0.5).index_put((m,), torch.tensor(2.0)), (
+        x(5, 3), bools(5, 3))  # fmt: skip
     yield "slice_scatter", lambda a, b: torch.slice_scatter(a, b, 1, 1, 3), (x(3, 4), x(3, 2))
     yield "select_scatter", lambda a, b: torch.select_scatter(a, b, 1, 2), (x(3, 4), x(3))
 

@@ -214,13 +214,9 @@ def _index(cx: Emitter, x: Any, indices: Sequence[Any]) -> str:
     rank = cx.rank(x)
     wanted = torch.broadcast_shapes(*(cx.shape(indices[axis]) for axis in axes))
     columns = []
-    for axis in axes:
-        index = cx.tensor(indices[axis], "int64")
-        extent = cx.shape(x)[axis]
-        # Negative indices count from the end, which GatherND allows.
-        expanded = cx.op("Expand", index, cx.extents(wanted))
+    for axis in axes:  # negative indices count from the end, in GatherND as well
+        expanded = cx.op("Expand", cx.tensor(indices[axis], "int64"), cx.extents(wanted))
         columns.append(cx.reshape(expanded, [*wanted, 1]))
-        del extent
     joined = cx.op("Concat", *columns, axis=len(wanted))
     order = axes + [axis for axis in range(rank) if axis not in axes]
     moved = cx.tensor(x) if order == list(range(rank)) else cx.op("Transpose", cx.tensor(x), perm=order)
@@ -257,6 +253,49 @@ def _scatter_elements(cx: Emitter, x: Any, dim: int, index: Any, source: Any, re
         updates = cx.op("Expand", cx.tensor(source, cx.out_dtype), cx.extents(cx.shape(index)))
     return cx.op("ScatterElements", cx.tensor(x), cx.tensor(index), updates, axis=cx.axis(dim, cx.rank(x)),
                  reduction=reduction)  # fmt: skip
+
+
+@converter(aten("scatter_reduce.two"))
+def _scatter_reduce(cx: Emitter, x: Any, dim: int, index: Any, source: Any, reduce: str,
+                    include_self: bool = True) -> str:  # fmt: skip
+    kind = {"sum": "add", "prod": "mul", "amax": "max", "amin": "min"}.get(reduce)
+    if kind is None or not include_self:
+        raise Unsupported(f"scatter_reduce by {reduce}, include_self={include_self}")
+    return _scatter_elements(cx, x, dim, index, source, kind)
+
+
+@converter(aten("index_put"), aten("_unsafe_index_put"))
+def _index_put(cx: Emitter, x: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> str:
+    given = [index for index in indices if index is not None]
+    dtype, rank = cx.out_dtype, cx.rank(x)
+    if len(given) == 1 and cx.dtype(given[0]) == "bool":
+        return _put_by_mask(cx, x, indices, values, accumulate)
+    if list(indices[: len(given)]) != given or any(cx.dtype(index) in ("bool", "uint8") for index in given):
+        raise Unsupported("index_put by masks, or by lists behind axes without one")
+    wanted = torch.broadcast_shapes(*(cx.shape(index) for index in given))
+    columns = [
+        cx.reshape(cx.op("Expand", cx.tensor(index, "int64"), cx.extents(wanted)), [*wanted, 1]) for index in given
+    ]
+    places = columns[0] if len(columns) == 1 else cx.op("Concat", *columns, axis=len(wanted))
+    shape = [*wanted, *cx.shape(x)[len(given) : rank]]
+    updates = cx.op("Expand", cx.tensor(values, dtype), cx.extents(shape))
+    return cx.op("ScatterND", cx.tensor(x), places, updates, reduction="add" if accumulate else None)
+
+
+def _put_by_mask(cx: Emitter, x: Any, indices: Sequence[Any], values: Any, accumulate: bool) -> str:
+    """One number wherever a mask is set."""
+    mask = indices[0]
+    if accumulate or mask is None or cx.rank(values) > 0:
+        raise Unsupported("index_put of several numbers by a mask")
+    condition = cx.tensor(mask)
+    if cx.rank(mask) < cx.rank(x):
+        condition = cx.reshape(condition, [*cx.shape(mask), *[1] * (cx.rank(x) - cx.rank(mask))])
+    return cx.op("Where", condition, cx.tensor(values, cx.out_dtype), cx.tensor(x))
+
+
+@converter(aten("copy"))
+def _copy(cx: Emitter, x: Any, source: Any, *_: Any) -> str:
+    return cx.op("Expand", cx.tensor(source, cx.out_dtype), cx.extents(cx.shape(cx.node)))
 
 
 @converter(aten("slice_scatter"))

@@ -69,6 +69,41 @@ def _log_of_base(cx: Emitter, x: Any) -> str:
     return cx.op("Mul", cx.op("Log", cx.tensor(x, dtype)), cx.tensor(1 / math.log(base), dtype))
 
 
+@converter(aten("log1p"))
+def _log1p(cx: Emitter, x: Any) -> str:
+    """log(u) * x / (u - 1) with u = 1 + x: what u loses of a small x, the quotient gives back."""
+    dtype = cx.out_dtype
+    value, one = cx.tensor(x, dtype), cx.tensor(1.0, dtype)
+    u = cx.op("Add", value, one)
+    log = cx.op("Log", u)
+    exact = cx.op("Div", cx.op("Mul", log, value), cx.op("Sub", u, one))
+    large = cx.op("Where", cx.op("Greater", value, cx.tensor(1.0, dtype)), log, exact)
+    return cx.op("Where", cx.op("Equal", u, one), value, large)
+
+
+@converter(aten("expm1"))
+def _expm1(cx: Emitter, x: Any) -> str:
+    """(u - 1) * x / log(u) with u = exp(x), likewise."""
+    dtype = cx.out_dtype
+    value, one = cx.tensor(x, dtype), cx.tensor(1.0, dtype)
+    u = cx.op("Exp", value)
+    less = cx.op("Sub", u, one)
+    exact = cx.op("Div", cx.op("Mul", less, value), cx.op("Log", u))
+    far = cx.op("Greater", cx.op("Abs", value), one)
+    return cx.op("Where", cx.op("Equal", u, one), value, cx.op("Where", far, less, exact))
+
+
+@converter(aten("atan2"))
+def _atan2(cx: Emitter, y: Any, x: Any) -> str:
+    dtype = cx.out_dtype
+    up, right, zero = cx.tensor(y, dtype), cx.tensor(x, dtype), cx.tensor(0.0, dtype)
+    angle = cx.op("Atan", cx.op("Div", up, right))
+    turn = cx.op("Where", cx.op("Less", up, zero), cx.tensor(-math.pi, dtype), cx.tensor(math.pi, dtype))
+    angle = cx.op("Where", cx.op("Less", right, zero), cx.op("Add", angle, turn), angle)
+    upright = cx.op("Mul", cx.op("Sign", up), cx.tensor(math.pi / 2, dtype))
+    return cx.op("Where", cx.op("Equal", right, zero), upright, angle)
+
+
 @converter(aten("exp2"))
 def _exp2(cx: Emitter, x: Any) -> str:
     return cx.op("Pow", cx.tensor(2.0, cx.out_dtype), cx.tensor(x, cx.out_dtype))
