@@ -61,8 +61,8 @@ void bind_param(nb::class_<LaunchParams>& params, const char* name, const char* 
   params.def_prop_rw(
       name, [](const LaunchParams& self) { return show((self.get().*kGet)(), *self.call); },
       [](const LaunchParams& self, nb::object value) { (self.get().*kSet)(self.keep(std::move(value))); },
-      nb::for_getter(nb::sig("def _(self) -> ISymExpr")), nb::for_setter(nb::sig("def _(self, value: ISymExpr, /) -> None")),
-      words);
+      nb::for_getter(nb::sig("def _(self) -> ISymExpr")),
+      nb::for_setter(nb::sig("def _(self, value: ISymExpr, /) -> None")), words);
 }
 
 void bind_launch_params(nb::module_& m) {
@@ -123,8 +123,7 @@ void bind_plugin_kernels(nb::module_& m) {
       .def_rw("dtype", &Argument::data_type, "PluginArgDataType: its type as the kernel takes it.")
       .def_prop_rw(
           "expr", [](const Argument& self) { return self.expr ? nb::cast(*self.expr) : nb::none(); },
-          [](Argument& self, const DimensionExpr& expr) { self.expr = expr; },
-          "IDimensionExpr: its value.");
+          [](Argument& self, const DimensionExpr& expr) { self.expr = expr; }, "IDimensionExpr: its value.");
   bind_launch_params(m);
   bind_arguments(m);
 }

@@ -134,9 +134,9 @@ void bind_expressions(nb::module_& m) {
   nb::class_<ExprBuilder>(m, "IExprBuilder", "Makes expressions for the extents of a plugin's outputs.")
       .def(nb::init<>())
       .def(
-          "constant", [](const ExprBuilder& self, int64_t value) { return made(builder_of(self).constant(value), self); },
-          nb::sig("def constant(self, arg: int, /) -> IDimensionExpr"),
-          "Returns the expression of a number.")
+          "constant",
+          [](const ExprBuilder& self, int64_t value) { return made(builder_of(self).constant(value), self); },
+          nb::sig("def constant(self, arg: int, /) -> IDimensionExpr"), "Returns the expression of a number.")
       .def("operation", &operation,
            nb::sig("def operation(self, arg0: DimensionOperation, arg1: IDimensionExpr, arg2: IDimensionExpr, /) -> "
                    "IDimensionExpr | None"),

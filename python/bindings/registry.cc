@@ -112,7 +112,8 @@ void bind_registry(nb::module_& m) {
           [](Registry& self, nv::IErrorRecorder* recorder) { self.setErrorRecorder(recorder); },
           nb::for_getter(nb::rv_policy::reference), nb::for_setter(nb::arg("recorder").none()),
           nb::for_setter(nb::keep_alive<1, 2>()),
-          "IErrorRecorder: where errors of this registry are recorded, and those that plugins in Python raise; or None.")
+          "IErrorRecorder: where errors of this registry are recorded, and those that plugins in Python raise; or "
+          "None.")
       .def_prop_rw("parent_search_enabled", &Registry::isParentSearchEnabled, &Registry::setParentSearchEnabled,
                    "bool: whether creators are looked for in the parent, too.")
       .def("acquire_plugin_resource", &acquire_resource, "key"_a, "resource"_a,
