@@ -205,6 +205,7 @@ def add_in_place(x: trtp.TensorDesc, delta: int) -> trtp.TensorDesc:
 @trtp.impl("tests::add_in_place")
 def add_in_place_impl(x, delta, outputs, stream):
     assert x.data_ptr == outputs[0].data_ptr
+    assert outputs[0].get_aliased() is x and x.get_aliased() is outputs[0] and x.is_aliased
     memory = np.asarray(x)
     memory += delta
 
