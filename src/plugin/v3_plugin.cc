@@ -198,7 +198,13 @@ class V3Plugin final : public PluginObject {
 Result<std::vector<DType>> V3Plugin::output_types(const InferContext& cx, int num_tensors) const {
   constexpr auto kNone = static_cast<nv::DataType>(-1);  // of an output that the plugin forgets
   std::vector<nv::DataType> inputs, outputs(static_cast<size_t>(cx.num_outputs()), kNone);
-  for (int i = 0; i < num_tensors; ++i) inputs.push_back(api::to_api(TRY(cx.input(i)).get().dtype));
+  std::vector<int32_t> ranks;
+  for (int i = 0; i < num_tensors; ++i) {
+    const TensorType& type = TRY(cx.input(i));
+    inputs.push_back(api::to_api(type.dtype));
+    ranks.push_back(type.rank());
+  }
+  if (around_ == Around::kQuick) tell_ranks(*plugin_, std::move(ranks));
   TRY(returned(identity_, "getOutputDataTypes",
                parts_.build->getOutputDataTypes(outputs.data(), count_of(outputs), inputs.data(), num_tensors)));
   std::vector<DType> result;
@@ -232,9 +238,9 @@ Result<V3Plugin::Shapes> V3Plugin::ask_shapes(const InferContext& cx, int num_te
 
 Status V3Plugin::infer(InferContext& cx, int num_tensors) const {
   const int num_outputs = cx.num_outputs();
+  const std::vector<DType> types = TRY(output_types(cx, num_tensors));  // first, as plugins expect who keep them
   ShapeExpressions expressions(cx, num_outputs);
   const std::vector<nv::DimsExprs> outputs = TRY(ask_shapes(cx, num_tensors, expressions)).outputs;
-  const std::vector<DType> types = TRY(output_types(cx, num_tensors));
   for (int i = 0; i < num_outputs; ++i) {
     TensorType type(types[static_cast<size_t>(i)],
                     TRY(in_context(expressions.shape_of(outputs[static_cast<size_t>(i)], i),
