@@ -76,6 +76,7 @@ class QuickAdapter final : public nv::IPluginV3,
   nv::IPluginV3& inside() { return *quick_; }
   const Status& listing() const { return listing_; }
   nv::IPluginV3QuickAOTBuild* ahead() const { return parts_.ahead; }
+  void tell_ranks(std::vector<int32_t> ranks) { ranks_ = std::move(ranks); }
 
   nv::IPluginCapability* getCapabilityInterface(Type type) noexcept override {
     switch (type) {
@@ -102,8 +103,6 @@ class QuickAdapter final : public nv::IPluginV3,
   int32_t getNbOutputs() const noexcept override { return build_->getNbOutputs(); }
   int32_t getOutputShapes(const nv::DimsExprs* in, int32_t num_in, const nv::DimsExprs* shapes, int32_t num_shapes,
                           nv::DimsExprs* out, int32_t num_out, nv::IExprBuilder& builder) noexcept override {
-    ranks_.clear();  // for getOutputDataTypes, which is called next
-    for (int32_t i = 0; i < num_in; ++i) ranks_.push_back(in[i].nbDims);
     return build_->getOutputShapes(in, num_in, shapes, num_shapes, out, num_out, builder);
   }
   int32_t getOutputDataTypes(nv::DataType* out, int32_t num_out, const nv::DataType* in,
@@ -195,6 +194,10 @@ Result<std::unique_ptr<nv::IPluginV3>> as_v3(std::unique_ptr<nv::IPluginV3> quic
 }
 
 Status listing_failure(nv::IPluginV3& adapter) { return static_cast<QuickAdapter&>(adapter).listing(); }
+
+void tell_ranks(nv::IPluginV3& adapter, std::vector<int32_t> ranks) {
+  static_cast<QuickAdapter&>(adapter).tell_ranks(std::move(ranks));
+}
 
 nv::IPluginV3QuickAOTBuild* ahead_of_time(nv::IPluginV3& adapter) {
   return static_cast<QuickAdapter&>(adapter).ahead();

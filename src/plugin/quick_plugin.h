@@ -5,6 +5,7 @@
 #include <impl/NvInferPythonPlugin.h>
 
 #include <memory>
+#include <vector>
 
 #include "base/error.h"
 
@@ -20,6 +21,9 @@ Result<std::unique_ptr<nvinfer1::IPluginV3>> as_v3(std::unique_ptr<nvinfer1::IPl
 
 /// Why the plugin within what `as_v3` made named no combinations when it was last asked; an error of its calls.
 Status listing_failure(nvinfer1::IPluginV3& adapter);
+
+/// Tells it the inputs' ranks for getOutputDataTypes, where that is called before getOutputShapes.
+void tell_ranks(nvinfer1::IPluginV3& adapter, std::vector<int32_t> ranks);
 
 /// The build part of the plugin within it, where that is ahead of time; else null.
 nvinfer1::IPluginV3QuickAOTBuild* ahead_of_time(nvinfer1::IPluginV3& adapter);

@@ -229,8 +229,15 @@ Result<V3Plugin::Shapes> V3Plugin::ask_shapes(const InferContext& cx, int num_te
 Status V3Plugin::infer(InferContext& cx, int num_tensors) const {
   const int num_outputs = cx.num_outputs();
   ShapeExpressions expressions(cx, num_outputs);
+  std::vector<DType> types;
+  if (around_ != Around::kNothing) {  // the types come first: getOutputShapes of TensorRT's Python plugins needs them
+    std::vector<int32_t> ranks;
+    for (int i = 0; i < num_tensors; ++i) ranks.push_back(TRY(cx.input(i)).get().rank());
+    tell_ranks(*plugin_, std::move(ranks));
+    types = TRY(output_types(cx, num_tensors));
+  }
   const std::vector<nv::DimsExprs> outputs = TRY(ask_shapes(cx, num_tensors, expressions)).outputs;
-  const std::vector<DType> types = TRY(output_types(cx, num_tensors));
+  if (around_ == Around::kNothing) types = TRY(output_types(cx, num_tensors));
   for (int i = 0; i < num_outputs; ++i) {
     TensorType type(types[static_cast<size_t>(i)],
                     TRY(in_context(expressions.shape_of(outputs[static_cast<size_t>(i)], i),
