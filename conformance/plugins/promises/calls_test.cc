@@ -9,10 +9,10 @@ namespace {
 using Calls = std::vector<std::string>;
 using Floats = std::vector<float>;
 
-TEST_F(Promises, AddingClonesAndAsksForShapesAndTypes) {
+TEST_F(Promises, AddingClonesAndAsksForTypesAndShapes) {
   Program p;
   ASSERT_TRUE(p.chain({2, 3})) << p.logger.take_errors();
-  EXPECT_EQ(p.journal.story(), (Calls{"clone", "getOutputShapes", "getOutputDataTypes"}));
+  EXPECT_EQ(p.journal.story(), (Calls{"clone", "getOutputDataTypes", "getOutputShapes"}));
   EXPECT_EQ(p.journal.alive(), 1) << "the network's own; the program has deleted its plugin";
 }
 
@@ -265,6 +265,23 @@ TEST_F(Promises, PlansOfOneNetworkAreTheSameBytes) {
   }
   EXPECT_FALSE(plans[0].empty());
   EXPECT_EQ(plans[0], plans[1]);
+}
+
+TEST_F(Promises, TheInspectorShowsWhatAPluginTellsOfItself) {
+  Program p;
+  std::string pads = "pads=[1, 2]";
+  p.behaviour.metadata = pads.c_str();
+  p.config->setProfilingVerbosity(nv::ProfilingVerbosity::kDETAILED);
+  ASSERT_TRUE(p.chain({2}));
+  const auto plan = p.build();
+  ASSERT_TRUE(plan);
+  pads = "gone";
+  const Loaded loaded(p.logger, *plan);
+  ASSERT_TRUE(loaded.engine);
+  const std::unique_ptr<nv::IEngineInspector> inspector(loaded.engine->createEngineInspector());
+  const std::string text = inspector->getLayerInformation(0, nv::LayerInformationFormat::kJSON);
+  EXPECT_TRUE(has(text, "\"PluginMetadata\": \"pads=[1, 2]\"") || has(text, "\"PluginMetadata\":\"pads=[1, 2]\""))
+      << text;
 }
 
 TEST_F(Promises, ABuildPartIsNotNeededAtRunTime) {
