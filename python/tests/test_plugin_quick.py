@@ -535,6 +535,12 @@ def test_tensors_of_other_shapes():
     np.testing.assert_array_equal(np.asarray(flat), X.reshape(-1))
     np.testing.assert_array_equal(np.from_dlpack(flat), X.reshape(-1))
     assert not hasattr(tensor, "__cuda_array_interface__")  # it is the host's
+    elsewhere = trtp.Tensor()
+    elsewhere.data_ptr, elsewhere.dtype, elsewhere.shape, elsewhere.strides = 8, trt.float16, trtp.Shape((2, 3)), (3, 1)
+    assert not hasattr(elsewhere, "__array_interface__")
+    assert elsewhere.__cuda_array_interface__ == {
+        "version": 3, "shape": (2, 3), "typestr": "<f2", "data": (8, False), "strides": (6, 2), "stream": 1,
+    }
     with pytest.raises(ValueError, match="has more elements"):
         tensor.aliased((13,))
     with pytest.raises(ValueError, match="this Tensor cannot be changed"):

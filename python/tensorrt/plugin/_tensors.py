@@ -375,7 +375,7 @@ class Tensor(_Freezable):
     def __cuda_array_interface__(self):
         if trt.tensorrt._is_host_memory(self.data_ptr):
             raise AttributeError("the tensor is in host memory: numpy.asarray or torch.from_dlpack take it")
-        return {**self._interface(), "stream": self._stream}
+        return {**self._interface(), "stream": self._stream or 1}  # the protocol's 1 is the default stream
 
     @property
     def __array_interface__(self):
