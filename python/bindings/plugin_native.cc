@@ -184,6 +184,7 @@ nb::object show_part(nv::IPluginCapability* part, nb::object keeps) {
 
 void bind_plugin_native(nb::module_& m) {
   m.def("_interface_info", &interface_info, "kind"_a, "major"_a, "minor"_a, "Makes an InterfaceInfo.");
+  m.attr("_python_plugin_version") = python_plugin_version();
   bind_parts(m);
   bind_plugins(m);
   bind_old_plugins(m);
