@@ -405,6 +405,10 @@ def test_tensors_of_other_shapes():
     elsewhere = trtp.Tensor()
     elsewhere.data_ptr, elsewhere.dtype, elsewhere.shape, elsewhere.strides = 8, trt.float16, trtp.Shape((2, 3)), (3, 1)
     assert not hasattr(elsewhere, "__array_interface__")
+    with pytest.raises(TypeError, match="the tensor is in device memory"):
+        np.asarray(elsewhere)
+    with pytest.raises(TypeError, match="the tensor is in device memory"):
+        np.from_dlpack(elsewhere)
     assert elsewhere.__cuda_array_interface__ == {
         "version": 3, "shape": (2, 3), "typestr": "<f2", "data": (8, False), "strides": (6, 2), "stream": 1,
     }

@@ -383,6 +383,10 @@ class Tensor(_Freezable):
             raise AttributeError("the tensor is in device memory: torch.as_tensor(tensor, device='cuda') takes it")
         return self._interface()
 
+    def __array__(self, dtype=None, copy=None):
+        """What numpy calls where there is no __array_interface__; else it would make an array of one object."""
+        raise TypeError("the tensor is in device memory: torch.as_tensor(tensor, device='cuda') takes it")
+
     def __dlpack__(self, **options):
         return np.asarray(self).__dlpack__(**options)
 
