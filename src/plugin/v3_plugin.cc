@@ -204,7 +204,7 @@ Result<std::vector<DType>> V3Plugin::output_types(const InferContext& cx, int nu
     inputs.push_back(api::to_api(type.dtype));
     ranks.push_back(type.rank());
   }
-  if (around_ == Around::kQuick) tell_ranks(*plugin_, std::move(ranks));
+  if (around_ != Around::kNothing) tell_ranks(*plugin_, std::move(ranks));
   TRY(returned(identity_, "getOutputDataTypes",
                parts_.build->getOutputDataTypes(outputs.data(), count_of(outputs), inputs.data(), num_tensors)));
   std::vector<DType> result;
