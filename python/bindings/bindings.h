@@ -47,6 +47,7 @@ void bind_plugin_creators(nb::module_& m);
 void bind_plugin_resources(nb::module_& m);
 void bind_registry(nb::module_& m);
 void bind_plugin_library(nb::module_& m);
+void bind_plugin_memory(nb::module_& m);
 void bind_plugin_layers(nb::module_& m);  ///< after bind_network, to which it adds calls
 
 // Networks

@@ -62,5 +62,6 @@ NB_MODULE(tensorrt, m) {
   bind_plugin_creators(m);
   bind_plugin_resources(m);
   bind_registry(m);
+  bind_plugin_memory(m);
   bind_plugin_layers(m);
 }
