@@ -16,6 +16,9 @@
 #include "plan/testing/sample_plan.h"
 #include "plan_metadata.h"
 #include "plan_plugins.h"
+#include "steps/plugin.h"
+#include "steps/plugin_kernel.h"
+#include "sym/table.h"
 
 namespace kiln {
 namespace {
@@ -23,6 +26,7 @@ namespace {
 constexpr std::byte kIsMetadata{2};  ///< fuzz_plan's choice by the last byte
 constexpr const char* kSample = "metadata.cbor";
 constexpr const char* kPlugin = "plugin.cbor";
+constexpr const char* kKernel = "plugin_kernel.cbor";
 constexpr int32_t kNumFields = 7;  ///< of its plugin
 
 Result<Bytes> seed_of(const plan::Plan& plan) {
@@ -102,6 +106,28 @@ Result<plan::Plan> build_plugin() {
   return build(graph);
 }
 
+/// The same, as if the plugin were a kernel that it compiled ahead of time: its launch follows the rows of x.
+Result<plan::Plan> build_kernel() {
+  plan::Plan plan = TRY(build_plugin());
+  for (plan::Profile& profile : plan.profiles)
+    for (plan::Step& step : profile.steps) {
+      if (!step.step.as<steps::Plugin>()) continue;
+      step.step = steps::PluginKernel{.plugin = {"Seed", "1", "of seeds"},
+                                      .entry = "take_rows",
+                                      .tactic = 3,
+                                      .scalar_bytes = {1, 2, 4},
+                                      .size_outputs = {1},
+                                      .metadata = "rows"};
+      step.executor = "cuda";
+      sym::Table table;
+      const sym::Expr rows = table.symbol("n", {1, 2, 4});
+      for (const sym::Expr param : {sym::ceil_div(rows, 32), sym::Expr(1), sym::Expr(1), sym::Expr(32), sym::Expr(1),
+                                    sym::Expr(1), rows * 4, sym::Expr(-7), rows, rows * 3})
+        step.params.push_back(sym::Program::compile(param));
+    }
+  return plan;
+}
+
 Result<std::map<std::string, Bytes>> make_seeds() {
   using enum onnx::test::Level;
   std::map<std::string, Bytes> seeds;
@@ -109,6 +135,7 @@ Result<std::map<std::string, Bytes>> make_seeds() {
   seeds["branches.cbor"] = TRY(seed_of(TRY(build({kIfOfData, kIfOfRanks, kIfOfData}))));
   seeds["loops.cbor"] = TRY(seed_of(TRY(build({kCuttingLoop, kLoopOfData, kGrowingLoop}))));
   seeds[kPlugin] = TRY(seed_of(TRY(build_plugin())));
+  seeds[kKernel] = TRY(seed_of(TRY(build_kernel())));
   return seeds;
 }
 

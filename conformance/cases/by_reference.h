@@ -15,8 +15,6 @@ inline const Reasons kCpuByReference{
     {"Normalization: outermost", "not the innermost axes; networks transpose before it"},
     {"Pooling: blend", "maximum and average mixed: TensorRT's alone"},
     {"Pooling: int8", "kernels of floats"},
-    {"Recurrence: gru, products of the input", "what CUDA's lowering makes of recurrences"},
-    {"Recurrence: lstm, products of the input", "what CUDA's lowering makes of recurrences"},
     {"Recurrence: lstm, weights of the run", "weights are packed when a step is loaded"},
     {"Reduce: sum over no axis", "a copy, which a pass makes of it"},
     {"Reduce: int8, max", "no kernel of 8-bit integers"},

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "program.h"
+#include "promises/recorded.h"
 
 namespace kiln::fake_cuda {
 namespace {
@@ -127,6 +128,57 @@ TEST_F(FakeCudaProgram, TwoDevicesInTwoThreads) {
   control().set_devices(2, 9, 0);
   check_two_devices(false);
   EXPECT_EQ(control().live_bytes(), 0);
+}
+
+/// Engines on two devices, without an allocator of the program's: what the plugin of each gets is memory of its device.
+void check_memory_of_plugins() {
+  Logger logger;
+  promises::Behaviour behaviour;
+  promises::Journal journal;
+  std::vector<int> devices;
+  behaviour.attach = [&](nv::IPluginResourceContext* context) {
+    nv::IGpuAllocator* const allocator = context->getGpuAllocator();
+    void* const memory = allocator->allocateAsync(1000, 256, 0, nullptr);
+    cudaPointerAttributes of{};
+    EXPECT_EQ(cudaPointerGetAttributes(&of, memory), cudaSuccess);
+    devices.push_back(of.device);
+    EXPECT_TRUE(allocator->deallocateAsync(memory, nullptr));
+  };
+  const promises::RecordedCreator creator(behaviour, journal);
+  ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
+  std::unique_ptr<nv::IBuilder> builder(nv::createInferBuilder(logger));
+  std::unique_ptr<nv::INetworkDefinition> network(builder->createNetworkV2(0));
+  std::unique_ptr<nv::IBuilderConfig> config(builder->createBuilderConfig());
+  nv::ITensor* x = network->addInput("x", nv::DataType::kFLOAT, nv::Dims2(8, 64));
+  promises::Recorded plugin(behaviour, journal);
+  nv::IPluginV3Layer* layer = network->addPluginV3(&x, 1, nullptr, 0, plugin);
+  ASSERT_TRUE(layer) << logger.all();
+  layer->getOutput(0)->setName("y");
+  network->markOutput(*layer->getOutput(0));
+  const std::unique_ptr<nv::IHostMemory> plan(builder->buildSerializedNetwork(*network, *config));
+  ASSERT_TRUE(plan) << logger.all();
+  devices.clear();
+  for (const int device : {0, 1, 0}) {
+    ASSERT_EQ(cudaSetDevice(device), cudaSuccess);
+    const Session session(logger, *plan);
+    ASSERT_TRUE(session) << logger.all();
+  }
+  EXPECT_EQ(devices, (std::vector{0, 1, 0}));
+  EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
+}
+
+TEST_F(FakeCudaProgram, PluginsOfTwoDevicesGetMemoryOfTheirs) {
+  control().set_devices(2, 9, 0);
+  check_memory_of_plugins();
+  EXPECT_EQ(control().live_bytes(), 0);
+}
+
+/// Needs two GPUs.
+TEST_F(GpuProgram, PluginsOfTwoDevicesGetMemoryOfTheirs) {
+  int count = 0;
+  ASSERT_EQ(cudaGetDeviceCount(&count), cudaSuccess);
+  if (count < 2) GTEST_SKIP() << "there is " << count << " GPU";
+  check_memory_of_plugins();
 }
 
 /// Needs two GPUs.

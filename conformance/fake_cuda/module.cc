@@ -2,6 +2,7 @@
 // "FAKE name name ...".
 #include <elf.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -12,12 +13,28 @@ using namespace kiln::fake_cuda;
 using kiln::cuda::FunctionHandle;
 using kiln::cuda::ModuleHandle;
 
-static constexpr std::string_view kAssembler = ".version";
+/// Whether an image is an assembler's text; NVRTC's begins with comments.
+static bool is_assembler(std::string_view image) { return image.starts_with(".version") || image.starts_with("//"); }
 
 bool kiln::fake_cuda::has_kernel(const std::string& image, std::string_view name) {
   if (image.starts_with("FAKE")) return (image + ' ').find(' ' + std::string(name) + ' ') != image.npos;
-  if (image.starts_with(kAssembler)) return image.find(".entry " + std::string(name) + '(') != image.npos;
+  if (is_assembler(image)) return image.find(".entry " + std::string(name) + '(') != image.npos;
   return image.find(".text." + std::string(name) + '\0') != image.npos;
+}
+
+/// The bytes of each parameter of a kernel in an assembler's text: ".param .u64 name" and its like.
+static std::vector<size_t> parameters_of(std::string_view image, const std::string& name) {
+  std::vector<size_t> result;
+  const size_t start = image.find(".entry " + name + '(');
+  if (start == image.npos) return result;
+  std::string_view list = image.substr(start);
+  list = list.substr(0, list.find(')'));
+  constexpr std::string_view kParameter = ".param .";
+  for (size_t at = 0; (at = list.find(kParameter, at)) != list.npos;) {
+    at += kParameter.size();
+    result.push_back(static_cast<size_t>(std::atoi(list.data() + at + 1)) / 8);  // u64: 8 bytes
+  }
+  return result;
 }
 
 FunctionHandle kiln::fake_cuda::find_function(cuda::CudaModuleObject& module, const std::string& name) {
@@ -73,7 +90,7 @@ int cuModuleLoadData(ModuleHandle* module, const void* image) {
   if (const int early = enter("cuModuleLoadData")) return early;
   std::string copy;
   const auto starts_with = [&](std::string_view start) { return std::memcmp(image, start.data(), start.size()) == 0; };
-  if (starts_with("FAKE") || starts_with(kAssembler)) {
+  if (starts_with("FAKE") || starts_with(".version") || starts_with("//")) {
     copy = static_cast<const char*>(image);
   } else if (std::memcmp(image, ELFMAG, SELFMAG) == 0) {
     Elf64_Ehdr header;
@@ -110,6 +127,15 @@ int cuFuncSetAttribute(FunctionHandle function, int which, int value) {
   if (const int early = enter("cuFuncSetAttribute")) return early;
   if (which == cuda::kFunctionMaxDynamicSharedBytes && value > 227 << 10) return cuda::kInvalidValue;
   function->attributes[which] = value;
+  return 0;
+}
+/// Of a kernel that is PTX, whose text has them; nobody can tell others'.
+int cuFuncGetParamInfo(FunctionHandle function, size_t index, size_t* offset, size_t* bytes) {
+  if (const int early = enter("cuFuncGetParamInfo")) return early;
+  const std::vector<size_t> all = parameters_of(*function->image, function->name);
+  if (!is_assembler(*function->image)) return cuda::kNotSupported;
+  if (index >= all.size()) return cuda::kInvalidValue;
+  *bytes = all[index], *offset = 8 * index;
   return 0;
 }
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, FunctionHandle, int threads, size_t) {

@@ -23,6 +23,7 @@ def write_networks(seeds, folder):
     import blocks  # noqa: F401
     import bodies  # noqa: F401
     import broadcasts  # noqa: F401
+    import cells  # noqa: F401
     import constants  # noqa: F401
     import growing  # noqa: F401
     import lists  # noqa: F401

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "onnx/test_bodies.h"
 #include "tensor/view.h"
 
 namespace kiln {
@@ -234,6 +235,30 @@ void pictures(NetworkWriter& w) {
   w.output(w.node("Conv", {c, w.weights("dilated", {32, 32, 3, 3})}, {ints_attribute("dilations", {2, 2})}));
 }
 
+/// A GRU that a loop spells out, whose body reads weights around it.
+void recurrent(NetworkWriter& w) {
+  const Text x = w.input("x", {5, 2, 48}), h = w.weights("initial", {2, 32});
+  const Text from[] = {w.integers("0", {0}), w.integers("32", {32}), w.integers("64", {64}), w.integers("96", {96})};
+  const Text axis = w.integers("axis", {1});
+  w.weights("cell.w", {48, 96}, -0.2, 0.2), w.weights("cell.wb", {96});
+  w.weights("cell.r", {32, 96}, -0.2, 0.2), w.weights("cell.rb", {96});
+  std::vector<Proto> nodes{
+      onnx::test::node("MatMul", {"e", "cell.w"}, {"xw"}), onnx::test::node("Add", {"xw", "cell.wb"}, {"a"}),
+      onnx::test::node("MatMul", {"h", "cell.r"}, {"hr"}), onnx::test::node("Add", {"hr", "cell.rb"}, {"u"})};
+  for (const Text sum : {"a", "u"})
+    for (size_t gate = 0; gate < 3; ++gate)
+      nodes.push_back(onnx::test::node("Slice", {sum, from[gate], from[gate + 1], axis}, {str(sum, gate)}));
+  for (const Proto& node :
+       {onnx::test::node("Add", {"a0", "u0"}, {"za"}), onnx::test::node("Sigmoid", {"za"}, {"z"}),
+        onnx::test::node("Add", {"a1", "u1"}, {"ra"}), onnx::test::node("Sigmoid", {"ra"}, {"r"}),
+        onnx::test::node("Mul", {"r", "u2"}, {"ru"}), onnx::test::node("Add", {"a2", "ru"}, {"na"}),
+        onnx::test::node("Tanh", {"na"}, {"n"}), onnx::test::node("Sub", {"h", "n"}, {"d"}),
+        onnx::test::node("Mul", {"z", "d"}, {"zd"}), onnx::test::node("Add", {"n", "zd"}, {"next"})})
+    nodes.push_back(node);
+  w.output(w.node("Scan", {h, x},
+                  {graph_attribute("body", body(nodes, {"h", "e"}, {"next"})), int_attribute("num_scan_inputs", 1)}));
+}
+
 void write_twins(NetworkWriter& w) {
   const Text x = w.input("x", {2, 40});
   const Text a = w.node("MatMul", {x, w.weights("first", {40, 40})});
@@ -265,6 +290,7 @@ const std::vector<Network>& networks() {
       {"embedding", embedding, {"ln.two", "ln.eps"}},
       {"computed", computed, {}, {}, {"halves"}},
       {"pictures", pictures},
+      {"recurrent", recurrent},
   };
   return all;
 }

@@ -10,6 +10,7 @@ TEST(BatchTile, RepeatsTheSample) {
   Tensor y{{3, 2, 3, 2}, {}};
   for (int n = 0; n < 3; ++n) y.values.insert(y.values.end(), sample.values.begin(), sample.values.end());
   expect_outputs("BatchTilePlugin_TRT", "1", {}, {batch, sample}, {y});
+  expect_outputs("BatchTilePlugin_TRT", "1", {}, in_halves({batch, sample}), {in_halves(y)});
 }
 
 TEST(BatchTile, RefusesSeveralSamples) {

@@ -9,7 +9,8 @@
 //   fields  shareLocation (whether boxes are of all classes), backgroundLabelId (-1: none), numClasses (C), topK (best
 //           scores of a class that are looked at), keepTopK (K), scoreThreshold (scores have to be above),
 //           iouThreshold, isNormalized, clipBoxes (to 0 ... 1), caffeSemantics (boxes that are not normalized are one
-//           pixel larger each way when their overlap counts), scoreBits (of TensorRT's sort, without effect here)
+//           pixel larger each way when their overlap counts; without it TensorRT's areas are larger, and its
+//           intersections are not, but here neither), scoreBits (of TensorRT's sort, without effect here)
 #include "library/detections.h"
 #include "library/standard_plugin.h"
 
@@ -72,8 +73,8 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields, bool ha
   settings.how.iou_threshold = TRY(fields.number("iouThreshold"));
   settings.clips = TRY(fields.flag("clipBoxes", true));
   settings.has_larger_boxes = !TRY(fields.flag("isNormalized", true)) && TRY(fields.flag("caffeSemantics", true));
-  TRY(require(settings.how.most > 0 && settings.how.most <= 3840, "keepTopK is ", settings.how.most,
-              "; 1 to 3840 are possible"));
+  TRY(require(settings.how.most > 0 && settings.how.most <= kMostOfTopK, "keepTopK is ", settings.how.most, "; 1 to ",
+              kMostOfTopK, " are possible"));
   TRY(require(settings.how.candidates > 0, "topK is ", settings.how.candidates));
   TRY(require(settings.how.iou_threshold >= 0 && settings.how.iou_threshold <= 1, "iouThreshold is ",
               settings.how.iou_threshold));

@@ -10,7 +10,8 @@ namespace {
 constexpr int kImages = 2, kBoxes = 30, kClasses = 3, kKept = 12;
 
 struct Case {
-  int32_t shares = 1, background = -1, candidates = 30, normalized = 1, clips = 0;
+  int32_t shares = 1, background = -1, candidates = 30, normalized = 1, clips = 0, caffe = 1;
+  bool is_half = false;
 };
 
 Attributes attributes(const Case& c) {
@@ -25,7 +26,7 @@ Attributes attributes(const Case& c) {
       .set("isNormalized", std::vector<int32_t>{c.normalized})
       .set("clipBoxes", std::vector<int32_t>{c.clips})
       .set("scoreBits", std::vector<int32_t>{16})
-      .set("caffeSemantics", std::vector<int32_t>{1});
+      .set("caffeSemantics", std::vector<int32_t>{c.caffe});
 }
 
 std::vector<Candidate> kept(const Case& c, const Tensor& boxes, const Tensor& scores, int image) {
@@ -43,7 +44,7 @@ std::vector<Candidate> kept(const Case& c, const Tensor& boxes, const Tensor& sc
     if (of_class.size() > static_cast<size_t>(c.candidates)) of_class.resize(static_cast<size_t>(c.candidates));
     all.insert(all.end(), of_class.begin(), of_class.end());
   }
-  return suppress(all, {.most = kKept, .most_of_class = kKept, .larger_by = c.normalized ? 0.0 : 1.0});
+  return suppress(all, {.most = kKept, .most_of_class = kKept, .larger_by = c.normalized || !c.caffe ? 0.0 : 1.0});
 }
 
 class BatchedNms : public ::testing::TestWithParam<bool> {
@@ -54,10 +55,11 @@ class BatchedNms : public ::testing::TestWithParam<bool> {
 
 TEST_P(BatchedNms, KeepsTheBestOfEachClass) {
   for (const Case& c : {Case{}, Case{.background = 0}, Case{.candidates = 4}, Case{.shares = 0}, Case{.clips = 1},
-                        Case{.normalized = 0}}) {
+                        Case{.normalized = 0}, Case{.normalized = 0, .caffe = 0}, Case{.is_half = true}}) {
     Tensor boxes = overlapping_boxes(kImages, kBoxes, c.shares ? 1 : kClasses, 3);
     for (double& value : boxes.values) value = c.normalized ? 1.5 * value - 0.2 : 10 * value;
     boxes.known_axes = 2;
+    if (c.is_half) boxes = in_halves(boxes), scores = in_halves(scores);
     std::vector<Tensor> y = {
         ints({kImages}, {}), {{kImages, kKept, 4}, {}}, {{kImages, kKept}, {}}, {{kImages, kKept}, {}}};
     if (GetParam()) y[0].extents.push_back(1);
@@ -71,7 +73,7 @@ TEST_P(BatchedNms, KeepsTheBestOfEachClass) {
         y[3].values.push_back(one.box_class);
       }
     }
-    expect_outputs(name(), "1", attributes(c), {boxes, scores}, y);
+    expect_outputs(name(), "1", attributes(c), {boxes, scores}, c.is_half ? in_halves(y) : y);
   }
 }
 

@@ -4,21 +4,10 @@
 #include <utility>
 
 #include "testing/plugin_bench.h"
+#include "testing/reference_sampling.h"
 
 namespace kiln::plugins::testing {
 namespace {
-
-/// A plane between its pixels; what lies outside counts as 0.
-double sample(const std::vector<double>& plane, int64_t height, int64_t width, double y, double x) {
-  double result = 0;
-  const auto top = static_cast<int64_t>(std::floor(y)), left = static_cast<int64_t>(std::floor(x));
-  for (const int64_t row : {top, top + 1})
-    for (const int64_t column : {left, left + 1})
-      if (row >= 0 && row < height && column >= 0 && column < width)
-        result += plane[static_cast<size_t>(row * width + column)] * (1 - std::abs(y - static_cast<double>(row))) *
-                  (1 - std::abs(x - static_cast<double>(column)));
-  return result;
-}
 
 Tensor expected(const Tensor& x, const Tensor& rois, int64_t height, int64_t width) {
   const int64_t channels = x.extents[1], h = x.extents[2], w = x.extents[3], boxes = rois.extents[1];
@@ -39,7 +28,7 @@ Tensor expected(const Tensor& x, const Tensor& rois, int64_t height, int64_t wid
             const double row = place(roi[0], roi[2], i, height, h), column = place(roi[1], roi[3], j, width, w);
             const bool is_outside =
                 row < 0 || row > static_cast<double>(h - 1) || column < 0 || column > static_cast<double>(w - 1);
-            y.values.push_back(is_outside ? 0 : sample(plane, h, w, row, column));
+            y.values.push_back(is_outside ? 0 : between_pixels_and_zeros(plane.data(), h, w, row, column));
           }
       }
   return y;
@@ -58,6 +47,8 @@ TEST(CropAndResize, SamplesRegions) {
                                       std::pair{"CropAndResizeDynamic", "2"}})
     for (const auto& [height, width] : {std::pair{4, 3}, std::pair{1, 1}, std::pair{2, 7}})
       expect_outputs(name, version, size(height, width), {x, rois}, {expected(x, rois, height, width)}, 1e-4);
+  expect_outputs("CropAndResizeDynamic", "2", size(4, 3), in_halves({x, rois}), {in_halves(expected(x, rois, 4, 3))},
+                 kHalfTolerance);
 }
 
 TEST(CropAndResize, RefusesEmptyCrops) {

@@ -1,12 +1,11 @@
-// DecodeBbox3DPlugin, of PointPillars: boxes in space, relative to anchors of a grid seen from above. A cell has A = 2
-// C anchors, two of each of C classes.
+// DecodeBbox3DPlugin, of PointPillars: boxes in space, relative to anchors of a grid seen from above. A cell has
+// A = 2 C anchors, two of each of C classes.
 //   in   scores      f32 [N, H, W, A C]: of each anchor for each class, before their sigmoid
 //        deltas      f32 [N, H, W, A 7]
 //        directions  f32 [N, H, W, A 2]
 //   out  boxes       f32 [N, H W A, 9]: x, y, z, dx, dy, dz, angle, class, score, those whose score reaches
-//   score_thresh,
-//                    in the order of cells and anchors; 0 behind them. TensorRT's have no order, and anything behind
-//                    them
+//                    score_thresh, in the order of cells and anchors; 0 behind them. TensorRT's have no order, and
+//                    anything behind them
 //        count       i32 [N]: of boxes that are valid
 // An anchor a of size (dx, dy, dz) and angle r has its centre at x = x_min + column (x_max - x_min) / (W - 1), or x_min
 // if W is 1, y likewise by its row, and z = anchor_bottom_height[a / 2] + dz / 2. With e its deltas and
@@ -15,9 +14,9 @@
 //   angle v - floor(v / period + dir_limit_offset) period + dir_offset + period k, with v = e6 + r - dir_offset,
 //   period = 2 pi / num_dir_bins and k = 0 if the first direction is greater than the second, else 1
 // Its class is the first of those with the greatest score.
-//   fields  point_cloud_range  least x, y, z, greatest x, y, z (0). anchors  dx, dy, dz, r of each.
-//   anchor_bottom_height
-//           of each class. dir_offset (0.78539). dir_limit_offset (0). num_dir_bins (2). score_thresh (0)
+//   fields  point_cloud_range (least x, y, z, greatest x, y, z: 0), anchors (dx, dy, dz, r of each),
+//           anchor_bottom_height (of each class), dir_offset (0.78539), dir_limit_offset (0), num_dir_bins (2),
+//           score_thresh (0)
 #include <cmath>
 #include <numbers>
 

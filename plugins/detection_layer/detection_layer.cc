@@ -3,9 +3,9 @@
 //   in   delta    f32 [N, B, C 4, 1, 1]: for each class dy, dx, log dh, log dw, of standard deviations 0.1 and 0.2
 //        scores   f32 [N, B, C, 1, 1]; class 0 is the background
 //        regions  f32 [N, B, 4], in 0 ... 1
-//   out  y        f32 [N, keep_topk, 6]: corners, clipped to 0 ... 1, class, score; class -1 and 0 where there are
-//   fewer fields  num_classes (C). keep_topk. score_threshold  scores below it go, and those of 0.01 and less.
-//   iou_threshold
+//   out  y        f32 [N, keep_topk, 6]: corners, clipped to 0 ... 1, class, score; behind them class -1 and 0
+//   fields  num_classes (C), keep_topk, score_threshold (scores below it go, and those of 0.01 and less),
+//           iou_threshold
 #include "library/mask_rcnn.h"
 #include "library/proposals.h"
 

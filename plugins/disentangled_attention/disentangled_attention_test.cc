@@ -34,9 +34,11 @@ TEST_P(DisentangledAttention, AddsWhatDistancesSay) {
         double& value = y.values[static_cast<size_t>((b * kLength + i) * kLength + j)];
         value = 0.25 * (value + at(c2p, i) + at(p2c, j));
       }
-  expect_outputs("DisentangledAttention_TRT", GetParam(),
-                 Attributes().set("span", std::vector<int32_t>{kSpan}).set("factor", std::vector<float>{0.25F}),
-                 {c2c, c2p, p2c}, {y});
+  const Attributes attributes =
+      Attributes().set("span", std::vector<int32_t>{kSpan}).set("factor", std::vector<float>{0.25F});
+  expect_outputs("DisentangledAttention_TRT", GetParam(), attributes, {c2c, c2p, p2c}, {y});
+  expect_outputs("DisentangledAttention_TRT", GetParam(), attributes, in_halves({c2c, c2p, p2c}), {in_halves(y)},
+                 kHalfTolerance);
 }
 
 TEST_P(DisentangledAttention, RefusesOtherSpans) {

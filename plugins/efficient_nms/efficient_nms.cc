@@ -1,7 +1,7 @@
 // EfficientNMS_TRT, EfficientNMS_ONNX_TRT, EfficientNMS_Explicit_TF_TRT, EfficientNMS_Implicit_TF_TRT: the best boxes
 // of each image, without those that overlap better ones of their class.
 //   in   boxes    floats [N, B, 4] or [N, B, 1 or C, 4]
-//        scores   [N, B, C]
+//        scores   [N, B, C] or [N, B, C, 1]
 //        anchors  [1 or N, B, 4], optional, of EfficientNMS_TRT: boxes are then relative to them. Corners are added;
 //                 of centre and size (y, x, h, w): y h' + y', x w' + x', h' exp(h), w' exp(w)
 //   out  count    i32 [N, 1]; [N] of the implicit one
@@ -13,8 +13,7 @@
 //                 again, and -1 if there is none
 // A box goes if its overlap (intersection over union) with a better one is iou_threshold or more, or its score below
 // score_threshold. Of pairs in the score order of an image, all of them count, not only TensorRT's best 4096.
-//   fields  score_threshold, iou_threshold, max_output_boxes (K), background_class (-1: none), score_activation
-//   (whether
+//   fields  score_threshold, iou_threshold, max_output_boxes (K), background_class (-1: none), score_activation (1:
 //           scores get a sigmoid), class_agnostic, box_coding (0: corners, 1: centre and size)
 //   ONNX    score_threshold, iou_threshold, max_output_boxes_per_class (K), center_point_box
 //   TF      max_output_size_per_class, max_total_size (K), iou_threshold, score_threshold, pad_per_class (K is at most
@@ -53,7 +52,10 @@ class EfficientNms final : public StandardPlugin {
 Result<std::vector<Shape>> EfficientNms::output_shapes(std::span<const Shape> inputs) const {
   TRY(require(inputs[0].size() == 3 || inputs[0].size() == 4, "input 0 has rank ", inputs[0].size(),
               "; 3 or 4 is needed"));
-  TRY(require_rank(inputs, 1, 3));
+  if (inputs[1].size() == 4)
+    TRY(require(inputs[1][3].number() == 1, "input 1 has rank 4; its last extent has to be 1"));
+  else
+    TRY(require_rank(inputs, 1, 3));
   if (inputs.size() == 3) TRY(require_rank(inputs, 2, 3));
   TRY(require(inputs[0].back().number().value_or(4) == 4, "a box has ", inputs[0].back().number().value_or(4),
               " numbers; 4 are needed"));
@@ -107,6 +109,7 @@ Value EfficientNms::indices(const Detections& found) const {
 std::vector<Value> EfficientNms::add_layers(Layers&, std::span<const Value> inputs) const {
   const Value boxes = decoded(inputs);
   Value scores = inputs[1].f32();
+  if (scores.rank() == 4) scores = squeeze(scores, {3});
   if (settings_.has_sigmoid) scores = sigmoid(scores);
   Detections found = detect(boxes, boxes, scores, settings_.how);
   if (settings_.form == Form::kIndices) return {indices(found)};
@@ -121,11 +124,19 @@ std::vector<Value> EfficientNms::add_layers(Layers&, std::span<const Value> inpu
 
 Result<std::shared_ptr<const StandardPlugin>> make(Settings settings) {
   Suppression& how = settings.how;
-  TRY(require(how.most > 0 && how.most <= 3840, "at most ", how.most, " boxes; 1 to 3840 are possible"));
+  TRY(require(how.most > 0 && how.most <= kMostOfTopK, "at most ", how.most, " boxes; 1 to ", kMostOfTopK,
+              " are possible"));
   TRY(require(how.iou_threshold >= 0 && how.iou_threshold <= 1, "iou_threshold is ", how.iou_threshold));
   how.iou_threshold = just_below(how.iou_threshold);
   how.score_threshold = just_below(how.score_threshold);
   return std::make_shared<EfficientNms>(settings);
+}
+
+/// A field that is 0 or 1, and nothing else.
+Result<bool> zero_or_one(const Fields& fields, const char* name) {
+  const int64_t value = TRY(fields.integer(name, 0));
+  TRY(require(value == 0 || value == 1, name, " is ", value, "; 0 and 1 are possible"));
+  return value == 1;
 }
 
 Result<std::shared_ptr<const StandardPlugin>> make_plain(const Fields& fields) {
@@ -134,9 +145,9 @@ Result<std::shared_ptr<const StandardPlugin>> make_plain(const Fields& fields) {
   settings.how.iou_threshold = TRY(fields.number("iou_threshold"));
   settings.how.most = TRY(fields.integer("max_output_boxes"));
   settings.how.background_class = TRY(fields.integer("background_class", -1));
-  settings.how.ignores_classes = TRY(fields.flag("class_agnostic", false));
-  settings.has_sigmoid = TRY(fields.flag("score_activation", false));
-  settings.is_centre_size = TRY(fields.flag("box_coding", false));
+  settings.how.ignores_classes = TRY(zero_or_one(fields, "class_agnostic"));
+  settings.has_sigmoid = TRY(zero_or_one(fields, "score_activation"));
+  settings.is_centre_size = TRY(zero_or_one(fields, "box_coding"));
   return make(settings);
 }
 
@@ -145,7 +156,7 @@ Result<std::shared_ptr<const StandardPlugin>> make_onnx(const Fields& fields) {
   settings.how.score_threshold = TRY(fields.number("score_threshold"));
   settings.how.iou_threshold = TRY(fields.number("iou_threshold"));
   settings.how.most = settings.how.most_of_class = TRY(fields.integer("max_output_boxes_per_class"));
-  settings.is_centre_size = TRY(fields.flag("center_point_box", false));
+  settings.is_centre_size = TRY(zero_or_one(fields, "center_point_box"));
   settings.form = Form::kIndices;
   return make(settings);
 }

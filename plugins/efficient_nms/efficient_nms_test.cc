@@ -105,6 +105,22 @@ TEST(EfficientNms, HasASigmoid) {
                  expected({.score_threshold = 0.55F}, boxes, scores));
 }
 
+TEST(EfficientNms, TakesHalves) {
+  const Tensor boxes = in_halves(overlapping_boxes(kImages, kBoxes, 1, 3)), scores = in_halves(scores_of(7));
+  expect_outputs("EfficientNMS_TRT", "1", attributes({}), {boxes, scores}, in_halves(expected({}, boxes, scores)));
+}
+
+TEST(EfficientNms, TakesScoresWithAnExtentOfOneBehind) {
+  const Tensor boxes = overlapping_boxes(kImages, kBoxes, 1, 3), scores = scores_of(7);
+  Tensor four = scores;
+  four.extents.push_back(1);
+  four.known_axes = 1;
+  expect_outputs("EfficientNMS_TRT", "1", attributes({}), {boxes, four}, expected({}, boxes, scores));
+  four.extents = {kImages, kBoxes, 1, kClasses};
+  EXPECT_NE(error_of("EfficientNMS_TRT", "1", attributes({}), {boxes, four}).find("its last extent has to be 1"),
+            std::string::npos);
+}
+
 TEST(EfficientNms, DecodesCentresAndSizes) {
   const Tensor corners = overlapping_boxes(kImages, kBoxes, 1, 6), scores = scores_of(10);
   Tensor boxes = corners, anchors = noise({1, kBoxes, 4}, 11), relative = corners;
@@ -184,6 +200,26 @@ TEST(EfficientNms, OfTensorFlowLimitsClassesAndClips) {
     y[0].extents = {kImages};
     expect_outputs("EfficientNMS_Implicit_TF_TRT", "1", tf, {boxes, scores}, y);
   }
+}
+
+TEST(EfficientNms, RefusesCodingsThatAreNone) {
+  const Tensor boxes = overlapping_boxes(kImages, kBoxes, 1, 3), scores = scores_of(7);
+  for (const char* name : {"box_coding", "score_activation", "class_agnostic"}) {
+    const Attributes plain = Attributes()
+                                 .set("score_threshold", std::vector<float>{0.4F})
+                                 .set("iou_threshold", std::vector<float>{0.5F})
+                                 .set("max_output_boxes", std::vector<int32_t>{12})
+                                 .set(name, std::vector<int32_t>{2});
+    const std::string told = error_of("EfficientNMS_TRT", "1", plain, {boxes, scores});
+    EXPECT_NE(told.find(str(name, " is 2; 0 and 1 are possible")), std::string::npos) << told;
+  }
+  const Attributes onnx = Attributes()
+                              .set("score_threshold", std::vector<float>{0.4F})
+                              .set("iou_threshold", std::vector<float>{0.5F})
+                              .set("max_output_boxes_per_class", std::vector<int32_t>{12})
+                              .set("center_point_box", std::vector<int32_t>{2});
+  EXPECT_NE(error_of("EfficientNMS_ONNX_TRT", "1", onnx, {boxes, scores}).find("center_point_box is 2"),
+            std::string::npos);
 }
 
 TEST(EfficientNms, RefusesWhatDoesNotFit) {

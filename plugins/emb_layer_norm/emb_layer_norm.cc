@@ -5,14 +5,14 @@
 //        segments  i32 [S, B]
 //        mask      i32 [S, B]: 1 where a token counts; those come first
 //   out  y         [S, B, E, 1, 1]
-//        count     i32 [B]: tokens that count. TensorRT has packed masks for its fused kernels there
+//        count     i32 [B, 1]: tokens that count. TensorRT has packed masks for its fused kernels there
 // Versions 2 and 4, of packed sequences, T tokens in all:
 //   in   tokens    i32 [T]
 //        segments  i32 [T]
 //        starts    i32 [B + 1]: where sequences start, and where the last one ends
 //        longest   [any]: its extent is the greatest length, which does not matter here
 //   out  y         [T, E, 1, 1]
-//        nothing   y's type, a scalar that nobody reads
+//        nothing   a scalar that nobody reads, i32 (version 4: y's type)
 //   fields  output_fp16  0: y is f32, 1: f16. full_mask, mha_type_id  of TensorRT's fused kernels, without effect here.
 //           bert_embeddings_layernorm_beta, _gamma  [E]. bert_embeddings_word_embeddings, _token_type_embeddings,
 //           _position_embeddings  [number of them, E]
@@ -27,9 +27,16 @@ struct Tables {
   bool is_half = false;
 };
 
+/// What versions differ in.
+struct Form {
+  bool is_packed = false;
+  bool second_is_typed = false;  ///< the second output has the type of the first
+};
+
 class EmbLayerNorm final : public StandardPlugin {
  public:
-  EmbLayerNorm(Tables tables, bool is_packed) : tables_(std::move(tables)), is_packed_(is_packed) {}
+  EmbLayerNorm(Tables tables, Form form)
+      : tables_(std::move(tables)), is_packed_(form.is_packed), second_is_typed_(form.second_is_typed) {}
 
   int num_outputs() const override { return 2; }
   bool takes(nv::DataType type, std::span<const nv::DataType> before) const override {
@@ -37,12 +44,12 @@ class EmbLayerNorm final : public StandardPlugin {
   }
   Types output_types(std::span<const nv::DataType>) const override {
     const nv::DataType type = tables_.is_half ? nv::DataType::kHALF : nv::DataType::kFLOAT;
-    return {type, is_packed_ ? type : nv::DataType::kINT32};
+    return {type, second_is_typed_ ? type : nv::DataType::kINT32};
   }
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     for (size_t i = 0; i < (is_packed_ ? 2U : 3U); ++i) TRY(require_rank(inputs, i, is_packed_ ? 1 : 2));
     const auto hidden = static_cast<int64_t>(tables_.gamma.size());
-    if (!is_packed_) return std::vector<Shape>{{inputs[0][0], inputs[0][1], hidden, 1, 1}, {inputs[0][1]}};
+    if (!is_packed_) return std::vector<Shape>{{inputs[0][0], inputs[0][1], hidden, 1, 1}, {inputs[0][1], 1}};
     TRY(require_rank(inputs, 2, 1));
     return std::vector<Shape>{{inputs[0][0], hidden, 1, 1}, {}};
   }
@@ -54,8 +61,8 @@ class EmbLayerNorm final : public StandardPlugin {
                     gather(table(layers, tables_.position), place, 0);
     const Value y = normalized(x, {-1}, kLayerNormEps) * table(layers, tables_.gamma) + table(layers, tables_.beta);
     const Value output = unsqueeze(y, {y.rank(), y.rank() + 1});
-    if (is_packed_) return {output, layers.scalar(0, nv::DataType::kFLOAT)};
-    return {output, sum(inputs[2], {0}, false)};
+    if (is_packed_) return {output, layers.scalar(0, second_is_typed_ ? nv::DataType::kFLOAT : nv::DataType::kINT32)};
+    return {output, unsqueeze(sum(inputs[2], {0}, false), {1})};
   }
 
  private:
@@ -71,10 +78,10 @@ class EmbLayerNorm final : public StandardPlugin {
     return layers.constant(count == hidden ? dims_of({1, hidden}) : dims_of({count / hidden, hidden}), numbers);
   }
   Tables tables_;
-  bool is_packed_;
+  bool is_packed_, second_is_typed_;
 };
 
-Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields, bool is_packed) {
+Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields, Form form) {
   Tables tables;
   tables.is_half = TRY(fields.flag("output_fp16", false));
   tables.beta = TRY(hidden_numbers(fields, "bert_embeddings_layernorm_beta"));
@@ -87,10 +94,15 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields, bool is
     TRY(require(table->size() % hidden == 0, "a table of embeddings has ", table->size(),
                 " numbers, which are no rows of ", hidden));
   TRY(require(tables.beta.size() == hidden, "gamma has ", hidden, " numbers, beta ", tables.beta.size()));
-  return std::make_shared<EmbLayerNorm>(std::move(tables), is_packed);
+  return std::make_shared<EmbLayerNorm>(std::move(tables), form);
 }
-Result<std::shared_ptr<const StandardPlugin>> make_fixed(const Fields& fields) { return make(fields, false); }
-Result<std::shared_ptr<const StandardPlugin>> make_packed(const Fields& fields) { return make(fields, true); }
+Result<std::shared_ptr<const StandardPlugin>> make_fixed(const Fields& fields) { return make(fields, {}); }
+Result<std::shared_ptr<const StandardPlugin>> make_packed_2(const Fields& fields) {
+  return make(fields, {.is_packed = true});
+}
+Result<std::shared_ptr<const StandardPlugin>> make_packed_4(const Fields& fields) {
+  return make(fields, {.is_packed = true, .second_is_typed = true});
+}
 
 }  // namespace
 
@@ -105,8 +117,8 @@ std::vector<Definition> emb_layer_norm() {
                                                field("mha_type_id", kInt)};
   constexpr const char* kName = "CustomEmbLayerNormPluginDynamic";
   return {{kName, "1", Generation::kV2, fields, 3, 3, make_fixed},
-          {kName, "2", Generation::kV2, fields, 4, 4, make_packed},
-          {kName, "4", Generation::kV3, fields, 4, 4, make_packed},
+          {kName, "2", Generation::kV2, fields, 4, 4, make_packed_2},
+          {kName, "4", Generation::kV3, fields, 4, 4, make_packed_4},
           {kName, "6", Generation::kV3, fields, 3, 3, make_fixed}};
 }
 

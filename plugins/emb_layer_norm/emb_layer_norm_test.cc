@@ -14,7 +14,9 @@ std::vector<double> normalized_row(std::vector<double> row, const std::vector<fl
   double mean = 0, variance = 0;
   for (const double value : row) mean += value / count;
   for (const double value : row) variance += (value - mean) * (value - mean) / count;
-  for (size_t i = 0; i < row.size(); ++i) row[i] = (row[i] - mean) / std::sqrt(variance + 1e-6) * gamma[i] + beta[i];
+  constexpr double kEpsilon = 0x1p-23;
+  for (size_t i = 0; i < row.size(); ++i)
+    row[i] = (row[i] - mean) / std::sqrt(variance + kEpsilon) * gamma[i] + beta[i];
   return row;
 }
 
@@ -56,7 +58,7 @@ TEST_P(OfOneLength, AddsThreeEmbeddings) {
     Tensor y{{3, 2, 4, 1, 1}, {}, half ? nv::DataType::kHALF : nv::DataType::kFLOAT};
     for (size_t i = 0; i < 6; ++i)
       for (const double value : embedded(tokens.values[i], segments.values[i], i / 2)) y.values.push_back(value);
-    expect_outputs(kName, GetParam(), attributes(half), {tokens, segments, mask}, {y, ints({2}, {2, 3})},
+    expect_outputs(kName, GetParam(), attributes(half), {tokens, segments, mask}, {y, ints({2, 1}, {2, 3})},
                    half ? 2e-3 : 1e-5);
   }
 }
@@ -76,7 +78,8 @@ TEST_P(Packed, CountsPlacesFromEachStart) {
   Tensor y{{7, 4, 1, 1}, {}};
   for (size_t i = 0; i < 7; ++i)
     for (const double value : embedded(tokens.values[i], segments.values[i], places[i])) y.values.push_back(value);
-  expect_outputs(kName, GetParam(), attributes(), {tokens, segments, starts, longest}, {y, Tensor{{}, {0}}});
+  const Tensor nothing = GetParam() == std::string("2") ? ints({}, {0}) : Tensor{{}, {0}};
+  expect_outputs(kName, GetParam(), attributes(), {tokens, segments, starts, longest}, {y, nothing});
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, OfOneLength, ::testing::Values("1", "6"));

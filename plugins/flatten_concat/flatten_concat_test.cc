@@ -17,6 +17,7 @@ TEST(FlattenConcat, PutsRowsBehindEachOther) {
       y.values.insert(y.values.end(), b.values.begin() + 4 * n, b.values.begin() + 4 * (n + 1));
     }
     expect_outputs("FlattenConcat_TRT", "1", along(axis), {a, b}, {y});
+    expect_outputs("FlattenConcat_TRT", "1", along(axis), in_halves({a, b}), {in_halves(y)});
   }
 }
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "library/standard_plugin.h"
+#include "library/bert.h"
 
 namespace kiln::plugins {
 namespace {
@@ -28,8 +28,7 @@ class Gelu final : public StandardPlugin {
 };
 
 Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
-  const int64_t type = TRY(fields.integer("type_id"));
-  TRY(require(type == 0 || type == 1, "type_id is ", type, "; Kiln has 0 (FP32) and 1 (FP16)"));
+  TRY(require_float_type(fields));
   return std::make_shared<Gelu>(TRY(fields.floats("bias")));
 }
 

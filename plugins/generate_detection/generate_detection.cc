@@ -1,18 +1,16 @@
 // GenerateDetection_TRT, of Mask R-CNN: regions refined by their best class but the background, and the best of them,
 // without those that overlap better ones of their class by more than iou_threshold (intersection over union). Corners
 // are y1, x1, y2, x2 in pixels of the image; a region that begins and ends in one pixel is 1 large.
-//   in   delta    f32 [N, B, C 4, 1, 1]: for each class dy, dx times 10, log dh, log dw times 5, which are log(1000 /
-//   16)
-//                 at most
+//   in   delta    f32 [N, B, C 4, 1, 1]: for each class dy, dx times 10, log dh, log dw times 5; the logarithms are
+//                 log(1000 / 16) at most
 //        scores   f32 [N, B, C, 1, 1]; class 0 is the background
 //        regions  f32 [N, B, 4]
-//   out  y        f32 [N, keep_topk, 6]: corners, clipped to the image's pixels, class, score; class -1 and 0 where
-//   there
-//                 are fewer
-// With a region's size h = y2 - y1 + 1 and centre c = y1 + h / 2, the box has the centre c + dy h, the size h exp(log
-// dh), and ends 1 before its size says. Columns likewise.
-//   fields  num_classes (C). keep_topk. score_threshold  scores below it go, and those of 0.01 and less. iou_threshold.
-//           image_size  channels, height and width (3, 832, 1344)
+//   out  y        f32 [N, keep_topk, 6]: corners, clipped to the image's pixels, class, score; behind them class -1
+//                 and 0
+// With a region's size h = y2 - y1 + 1 and centre c = y1 + h / 2, the box has the centre c + dy h, the size
+// h exp(log dh), and ends 1 before its size says. Columns likewise.
+//   fields  num_classes (C), keep_topk, score_threshold (scores below it go, and those of 0.01 and less),
+//           iou_threshold, image_size (channels, height and width: 3, 832, 1344)
 #include <cmath>
 
 #include "library/mask_rcnn.h"
@@ -37,10 +35,7 @@ class GenerateDetection final : public MaskRcnnDetection {
 
 Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   const MaskRcnnSettings settings = TRY(MaskRcnnSettings::of(fields));
-  std::vector<int64_t> image = TRY(fields.integers("image_size"));
-  if (image.empty()) image = {3, 832, 1344};
-  TRY(require(image.size() == 3 && image[0] > 0 && image[1] > 0 && image[2] > 0, "image_size has ", image.size(),
-              " numbers; channels, a height and a width above 0 are needed"));
+  const std::vector<int64_t> image = TRY(image_size(fields, {3, 832, 1344}));
   return std::make_shared<GenerateDetection>(settings, image[1], image[2]);
 }
 

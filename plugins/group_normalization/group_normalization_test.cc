@@ -33,6 +33,8 @@ TEST(GroupNormalization, NormalizesGroupsOfChannels) {
   const Tensor x = noise({2, 6, 4, 5}, 1), scale = noise({6}, 2), bias = noise({6}, 3);
   expect_outputs("GroupNormalizationPlugin", "1", attributes(1e-3F, 3), {x, scale, bias},
                  {normalized(x, scale, bias, 3, 1e-3F)});
+  expect_outputs("GroupNormalizationPlugin", "1", attributes(1e-3F, 3), in_halves({x, scale, bias}),
+                 {in_halves(normalized(x, scale, bias, 3, 1e-3F))}, kHalfTolerance);
 }
 
 TEST(GroupNormalization, TakesSignalsAndVolumes) {

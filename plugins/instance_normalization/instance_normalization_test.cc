@@ -36,6 +36,7 @@ TEST_P(InstanceNormalization, NormalizesEachChannel) {
   for (const std::vector<int64_t>& extents : {std::vector<int64_t>{2, 3, 4, 5}, {1, 3, 7}, {2, 3, 2, 3, 2}}) {
     const Tensor x = noise(extents, 1);
     expect_outputs(kName, GetParam(), attributes, {x}, {normalized(x, 1)});
+    expect_outputs(kName, GetParam(), attributes, {in_halves(x)}, {in_halves(normalized(x, 1))}, kHalfTolerance);
   }
 }
 

@@ -2,22 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace kiln::plugins {
 namespace {
-
-constexpr double kNone = std::numeric_limits<float>::lowest();  // the score of what is no detection
 
 /// Scores without those of the background.
 Value foreground(const Value& scores, int64_t background) {
   if (background < 0) return scores;
   const Value classes = scores.layers().iota(scores.extent(2), nv::DataType::kINT32);
-  return select(classes == static_cast<double>(background), scores.layers().scalar(kNone, scores.type()), scores);
+  return select(classes == static_cast<double>(background), scores.layers().scalar(kLowestScore, scores.type()),
+                scores);
 }
 
 /// f32 [N, C, B]: 1 where a box of a class stays.
-Value kept(const Value& boxes, const Value& scores, const Suppression& how) {
+Value selection_mask(const Value& boxes, const Value& scores, const Suppression& how) {
   Layers& layers = scores.layers();
   const int64_t most = how.most_of_class < 0 ? how.most : std::min(how.most_of_class, how.most);
   const Value selected =
@@ -56,7 +54,7 @@ Detections detect_all(const Value& boxes, const Value& compared, const Value& sc
 }  // namespace
 
 double just_below(double number) {
-  return std::nextafter(static_cast<float>(number), std::numeric_limits<float>::lowest());
+  return std::nextafter(static_cast<float>(number), static_cast<float>(kLowestScore));
 }
 
 Detections detect(const Value& boxes, const Value& compared, const Value& all_scores, const Suppression& how) {
@@ -74,14 +72,14 @@ Detections detect(const Value& boxes, const Value& compared, const Value& all_sc
     best_class = best.indices;  // [N, B, 1]
   }
   const Value by_class = transpose(scores, {0, 2, 1});
-  const Value candidates = select(kept(compared, scores, how) > 0.5, by_class, kNone);
+  const Value candidates = select(selection_mask(compared, scores, how) > 0.5, by_class, kLowestScore);
   const Extent batch = scores.extent(0), num_boxes = scores.extent(1);
   const Value flat = concat({reshape(candidates, {batch, scores.extent(2) * num_boxes}),
-                             layers.full({batch, how.most}, kNone, nv::DataType::kFLOAT)},
+                             layers.full({batch, how.most}, kLowestScore, nv::DataType::kFLOAT)},
                             1);
   const TopK best = top_k(flat, how.most, 1);
   Detections found;
-  found.valid = best.values > kNone;
+  found.valid = best.values > kLowestScore;
   const Value zero = layers.scalar(0, nv::DataType::kINT32, 2);
   const Value place = select(found.valid, best.indices, zero), count = num_boxes.value(layers).i32();
   found.classes = floor_div(place, count);

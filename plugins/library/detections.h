@@ -1,9 +1,14 @@
 /// Detections by non-maximum suppression, as dense tensors: what the NMS plugins have in common.
 #pragma once
 
+#include <limits>
+
 #include "library/value.h"
 
 namespace kiln::plugins {
+
+/// The score of what is no detection: no threshold is below it.
+constexpr double kLowestScore = std::numeric_limits<float>::lowest();
 
 struct Suppression {
   int64_t most = 100;           ///< detections of an image
@@ -29,7 +34,7 @@ struct Detections {
 /// whose overlap counts.
 Detections detect(const Value& boxes, const Value& compared, const Value& scores, const Suppression& how);
 
-/// What follows the greatest number that f32 has below `number`: ">" it is ">=" `number`.
+/// The greatest float below `number`: x > just_below(n) means x >= n.
 double just_below(double number);
 
 }  // namespace kiln::plugins

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "library/entry.h"
+
 namespace kiln::plugins {
 namespace {
 
@@ -71,22 +73,27 @@ Result<std::unique_ptr<nv::IHostMemory>> plan_of(const Plugin& plugin, Engines::
 
 }  // namespace
 
-Result<Ref<Engines::Built>> Engines::built(Descs inputs) {
+Result<std::shared_ptr<const Engines::Built>> Engines::built(Descs inputs) {
   for (const nv::PluginTensorDesc& input : inputs)
     TRY(require(std::all_of(input.dims.d, input.dims.d + input.dims.nbDims, [](int64_t d) { return d >= 0; }),
                 "an extent of an input is not known"));
   const std::lock_guard lock(mutex_);
-  for (const auto& one : all_)
-    if (std::ranges::equal(one->inputs, inputs, same)) return std::ref(*one);
+  const auto found =
+      std::ranges::find_if(all_, [&](const auto& one) { return std::ranges::equal(one->inputs, inputs, same); });
+  if (found != all_.end()) {
+    std::rotate(found, found + 1, all_.end());
+    return all_.back();
+  }
   const auto plan = TRY(plan_of(plugin_, inputs));
-  auto fresh = std::make_unique<Built>();
+  auto fresh = std::make_shared<Built>();
   fresh->inputs.assign(inputs.begin(), inputs.end());
   fresh->runtime.reset(nv::createInferRuntime(logger()));
   if (fresh->runtime) fresh->engine.reset(fresh->runtime->deserializeCudaEngine(plan->data(), plan->size()));
   if (fresh->engine) fresh->context.reset(fresh->engine->createExecutionContext());
   if (!fresh->context) return error(Code::kDevice, "its layers could not be loaded");
+  if (all_.size() >= kMostEngines && !runs_on_gpu()) all_.erase(all_.begin());
   all_.push_back(std::move(fresh));
-  return std::ref(*all_.back());
+  return all_.back();
 }
 
 Status Engines::prepare(Descs inputs) {
@@ -95,15 +102,15 @@ Status Engines::prepare(Descs inputs) {
 }
 
 Status Engines::enqueue(Descs inputs, const void* const* from, void* const* to, cudaStream_t stream) {
-  Built& built = TRY(this->built(inputs));
-  for (int i = 0; i < built.engine->getNbIOTensors(); ++i) {
-    const char* const name = built.engine->getIOTensorName(i);
-    const bool is_input = built.engine->getTensorIOMode(name) == nv::TensorIOMode::kINPUT;
+  const std::shared_ptr<const Built> built = TRY(this->built(inputs));
+  for (int i = 0; i < built->engine->getNbIOTensors(); ++i) {
+    const char* const name = built->engine->getIOTensorName(i);
+    const bool is_input = built->engine->getTensorIOMode(name) == nv::TensorIOMode::kINPUT;
     const auto index = static_cast<size_t>(std::stoi(std::string(name).substr(is_input ? 2 : 3)));
-    TRY(require(built.context->setTensorAddress(name, is_input ? const_cast<void*>(from[index]) : to[index]),
+    TRY(require(built->context->setTensorAddress(name, is_input ? const_cast<void*>(from[index]) : to[index]),
                 "tensor '", name, "' has no memory"));
   }
-  if (!built.context->enqueueV3(stream)) return error(Code::kDevice, "the run failed");
+  if (!built->context->enqueueV3(stream)) return error(Code::kDevice, "the run failed");
   return {};
 }
 

@@ -10,6 +10,10 @@
 
 namespace kiln::plugins {
 
+/// The number of engines that a plugin on the CPU keeps: those of its latest shapes. On a GPU it keeps all, since runs
+/// that are recorded and replayed use their memory without a call.
+constexpr size_t kMostEngines = 8;
+
 /// Safe from several threads, but for runs with one object at a time, as plugins promise.
 class Engines {
  public:
@@ -24,10 +28,10 @@ class Engines {
 
  private:
   struct Built;
-  Result<Ref<Built>> built(Descs inputs);
+  Result<std::shared_ptr<const Built>> built(Descs inputs);
   const Plugin& plugin_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Built>> all_;
+  std::vector<std::shared_ptr<const Built>> all_;  ///< the latest used last
 };
 
 /// The logger of the latest `set_logger`; else libnvinfer's own, or one that is silent.

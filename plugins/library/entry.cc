@@ -3,6 +3,16 @@
 namespace kiln::plugins {
 namespace {
 
+Result<KilnPrivateEntry> private_entry() {
+  KilnPrivateEntry table{};
+  table.size = sizeof table;
+  table.version = kKilnEntryVersion;
+  if (kiln_private_entry(&table) != kKilnOk || !table.plugin.add_roi_align)
+    return error(Code::kVersion, "libnvinfer is of another build of Kiln: its private entry has version ",
+                 table.version, ", libnvinfer_plugin needs ", static_cast<uint32_t>(kKilnEntryVersion));
+  return table;
+}
+
 /// The output of what an entry's function has added.
 template <class F>
 Value added(Layers& layers, F add) {
@@ -15,20 +25,23 @@ Value added(Layers& layers, F add) {
 }  // namespace
 
 Result<KilnPluginEntry> plugin_entry() {
-  KilnPrivateEntry table{};
-  table.size = sizeof table;
-  table.version = kKilnEntryVersion;
-  if (kiln_private_entry(&table) != kKilnOk || !table.plugin.add_roi_align)
-    return error(Code::kVersion, "libnvinfer is of another build of Kiln: its private entry has version ",
-                 table.version, ", libnvinfer_plugin needs ", static_cast<uint32_t>(kKilnEntryVersion));
+  const KilnPrivateEntry table = TRY(private_entry());
   return table.plugin;
 }
 
-Value scatter_reduced(const Value& data, const Value& indices, const Value& updates, int axis, Reduction reduction) {
+bool runs_on_gpu() {
+  const Result<KilnPrivateEntry> table = private_entry();
+  const void* driver = nullptr;
+  size_t size_bytes = 0;
+  return table && table->gpu.driver(&driver, &size_bytes) == kKilnOk && driver;
+}
+
+Value scatter_reduced(const Value& data, const Value& indices, const Value& updates, int axis,
+                      KilnReduction reduction) {
   if (!data.tensor() || !indices.tensor() || !updates.tensor()) return data.layers().output(nullptr);
   return added(data.layers(), [&](const KilnPluginEntry& entry) {
     return entry.add_scatter_elements(&data.layers().network(), data.tensor(), indices.tensor(), updates.tensor(), axis,
-                                      static_cast<int32_t>(reduction));
+                                      reduction);
   });
 }
 

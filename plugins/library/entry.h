@@ -9,10 +9,11 @@ namespace kiln::plugins {
 
 /// libnvinfer's functions for plugins; fails where it is of another build.
 Result<KilnPluginEntry> plugin_entry();
+/// Whether engines run on a GPU.
+bool runs_on_gpu();
 
-enum class Reduction : int32_t { kNone, kSum, kProd, kMax, kMin };
 /// updates[i] goes to data[i with i[axis] replaced by indices[i]].
-Value scatter_reduced(const Value& data, const Value& indices, const Value& updates, int axis, Reduction reduction);
+Value scatter_reduced(const Value& data, const Value& indices, const Value& updates, int axis, KilnReduction reduction);
 Value roi_align(const Value& x, const Value& rois, const Value& batch_indices, const KilnRoiAlign& how);
 
 }  // namespace kiln::plugins

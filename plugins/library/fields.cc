@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "api/base/dims_bytes.h"
+
 namespace kiln::plugins {
 namespace {
 
@@ -43,12 +45,21 @@ T element(std::span<const std::byte> data, int64_t i) {
   return value;
 }
 
-double number_at(Type type, std::span<const std::byte> data, int64_t i) {
+int64_t integer_at(Type type, std::span<const std::byte> data, int64_t i) {
   switch (type) {
     case Type::kINT8: return element<int8_t>(data, i);
     case Type::kINT16: return element<int16_t>(data, i);
     case Type::kINT32: return element<int32_t>(data, i);
-    case Type::kINT64: return static_cast<double>(element<int64_t>(data, i));
+    default: return element<int64_t>(data, i);
+  }
+}
+
+double number_at(Type type, std::span<const std::byte> data, int64_t i) {
+  switch (type) {
+    case Type::kINT8:
+    case Type::kINT16:
+    case Type::kINT32:
+    case Type::kINT64: return static_cast<double>(integer_at(type, data, i));
     case Type::kFLOAT16: return of_half(element<uint16_t>(data, i));
     case Type::kBF16: return std::bit_cast<float>(static_cast<uint32_t>(element<uint16_t>(data, i)) << 16);
     case Type::kFLOAT32: return element<float>(data, i);
@@ -61,6 +72,16 @@ bool is_integer(Type type) {
   return type == Type::kINT8 || type == Type::kINT16 || type == Type::kINT32 || type == Type::kINT64;
 }
 bool is_number(Type type) { return !std::isnan(number_at(type, std::array<std::byte, 8>{}, 0)); }
+
+/// A copy of the field's elements, of `size` bytes each.
+std::vector<std::byte> data_of(const nv::PluginField& field, size_t size) {
+  const auto count = static_cast<size_t>(field.length);
+  const auto* const data = static_cast<const std::byte*>(field.data);
+  if (field.type != Type::kDIMS) return {data, data + count * size};
+  std::vector<std::byte> copy(count * size);
+  api::copy_dims(copy.data(), data, count);
+  return copy;
+}
 
 template <class T>
 void put(std::vector<std::byte>& out, T value) {
@@ -93,17 +114,17 @@ Result<Fields> Fields::of(const nv::PluginFieldCollection* given, std::span<cons
   for (int32_t i = 0; i < given->nbFields; ++i) {
     const nv::PluginField& field = given->fields[i];
     TRY(require(field.name != nullptr, "field ", i, " has no name"));
-    const bool is_known =
-        std::ranges::any_of(known, [&](const nv::PluginField& one) { return std::strcmp(one.name, field.name) == 0; });
-    if (!is_known || result.has(field.name)) continue;
+    const auto described =
+        std::ranges::find_if(known, [&](const nv::PluginField& one) { return std::strcmp(one.name, field.name) == 0; });
+    if (described == known.end() || result.has(field.name)) continue;
+    const bool may_be_null = described->length == 0;
+    if (may_be_null && !field.data) continue;
     const size_t size = size_of(field.type);
     TRY(require(size > 0, "field '", field.name, "' has type ", static_cast<int32_t>(field.type),
                 ", which no standard plugin reads"));
     TRY(require(field.length >= 0 && (field.data || field.length == 0), "field '", field.name, "' of length ",
                 field.length, " has no data"));
-    const auto* const data = static_cast<const std::byte*>(field.data);
-    result.fields_.push_back(
-        {field.name, field.type, field.length, {data, data + static_cast<size_t>(field.length) * size}});
+    result.fields_.push_back({field.name, field.type, field.length, data_of(field, size)});
   }
   return result;
 }
@@ -164,7 +185,7 @@ Result<std::vector<int64_t>> Fields::integers(std::string_view name) const {
     return std::vector<int64_t>(dims.d, dims.d + dims.nbDims);
   }
   TRY(require(is_integer(field->type), "field '", name, "' is no list of integers"));
-  for (const double number : TRY(numbers(name))) result.push_back(static_cast<int64_t>(number));
+  for (int32_t i = 0; i < field->length; ++i) result.push_back(integer_at(field->type, field->data, i));
   return result;
 }
 
@@ -209,6 +230,15 @@ std::vector<nv::PluginField> Fields::views() const {
   for (const Field& field : fields_)
     result.emplace_back(field.name.c_str(), field.data.data(), field.type, field.length);
   return result;
+}
+
+Result<std::vector<int64_t>> image_size(const Fields& fields, std::vector<int64_t> otherwise) {
+  if (!fields.has("image_size")) return otherwise;
+  std::vector<int64_t> size = TRY(fields.integers("image_size"));
+  TRY(require(size.size() == otherwise.size() && std::ranges::all_of(size, [](int64_t extent) { return extent > 0; }),
+              "image_size has ", size.size(), " numbers; ", otherwise.size() == 3 ? "channels, " : "",
+              "a height and a width above 0 are needed"));
+  return size;
 }
 
 }  // namespace kiln::plugins

@@ -55,4 +55,8 @@ class Fields {
   std::vector<Field> fields_;
 };
 
+/// The field image_size, or `otherwise` where it is absent: channels, a height and a width, or the latter two. Fails
+/// unless there are as many as in `otherwise`, all above 0.
+Result<std::vector<int64_t>> image_size(const Fields& fields, std::vector<int64_t> otherwise);
+
 }  // namespace kiln::plugins

@@ -13,8 +13,9 @@ Result<MaskRcnnSettings> MaskRcnnSettings::of(const Fields& fields) {
   how.score_threshold = std::max(just_below(TRY(fields.number("score_threshold"))), kLeastScore);
   how.iou_threshold = TRY(fields.number("iou_threshold"));
   how.background_class = 0;
-  TRY(require(settings.num_classes > 0 && how.most > 0 && how.most <= 3840 && how.iou_threshold >= 0, "num_classes is ",
-              settings.num_classes, ", keep_topk ", how.most, ", iou_threshold ", how.iou_threshold));
+  TRY(require(settings.num_classes > 0 && how.most > 0 && how.most <= kMostOfTopK && how.iou_threshold >= 0,
+              "num_classes is ", settings.num_classes, ", keep_topk ", how.most, ", iou_threshold ",
+              how.iou_threshold));
   how.iou_threshold = std::min(how.iou_threshold, 1.0);
   return settings;
 }
@@ -37,19 +38,18 @@ Result<std::vector<Shape>> MaskRcnnDetection::output_shapes(std::span<const Shap
 }
 
 std::vector<Value> MaskRcnnDetection::add_layers(Layers& layers, std::span<const Value> inputs) const {
-  constexpr double kNoScore = -1e30;
   const Value& regions = inputs[2];
   const Extent batch = regions.extent(0), count = regions.extent(1);
   const int64_t num_classes = settings_.num_classes;
   const Value classes = reshape(layers.iota(num_classes, nv::DataType::kINT32), {1, 1, num_classes});
   Value all = reshape(inputs[1], {batch, count, num_classes});
   if (background_ == Background::kIgnored)
-    all = select(classes == 0.0, layers.scalar(kNoScore, nv::DataType::kFLOAT), all);
+    all = select(classes == 0.0, layers.scalar(kLowestScore, nv::DataType::kFLOAT), all);
   const TopK best = top_k(all, 1, 2);
   const Value deltas = reshape(inputs[0], {batch, count, num_classes, 4});
   const Value boxes = refined(regions, squeeze(gather_nd(deltas, unsqueeze(best.indices, {3}), 2), {2}));
   // Only the best class of a region is a candidate.
-  const Value scores = select(best.indices == classes, best.values, kNoScore);
+  const Value scores = select(best.indices == classes, best.values, kLowestScore);
   const Detections found = detect(boxes, boxes, scores, settings_.how);
   const Value label = select(found.valid, found.classes, layers.scalar(-1, nv::DataType::kINT32, 2));
   return {concat({found.boxes, unsqueeze(label.f32(), {2}), unsqueeze(found.scores, {2})}, 2)};

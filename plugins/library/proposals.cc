@@ -1,7 +1,6 @@
 #include "library/proposals.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "library/detections.h"
 
@@ -33,7 +32,6 @@ Value in_image(const Value& boxes, int64_t height, int64_t width) {
 }
 
 Ranked best_anchors(const std::vector<float>& anchors, const Value& deltas, const Value& scores, int64_t most) {
-  constexpr int64_t kMostOfTopK = 3840;
   const auto count = static_cast<int64_t>(anchors.size() / 4);
   const Value all = scores.layers().constant(dims_of({count, 4}), anchors);
   if (std::min(most, count) > kMostOfTopK) return {unsqueeze(all, {0}), deltas, scores};
@@ -71,7 +69,7 @@ Value chosen(const std::vector<Value>& corners, const Value& scores, const Value
   nms.most = how.most;
   nms.candidates = how.candidates;
   nms.iou_threshold = std::min(how.iou_threshold, 1.0);  // no overlap is greater
-  nms.score_threshold = std::numeric_limits<float>::lowest();
+  nms.score_threshold = kLowestScore;
   return detect(boxes, compared, reshape(ranked, {batch, count, 1}), nms).boxes;
 }
 

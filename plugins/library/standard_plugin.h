@@ -49,6 +49,8 @@ struct Definition {
 
 /// An attribute's name and type, for a definition.
 inline nv::PluginField field(const char* name, nv::PluginFieldType type) { return {name, nullptr, type, 1}; }
+/// Of one that may be null, which is as if it were not there.
+inline nv::PluginField field_or_null(const char* name, nv::PluginFieldType type) { return {name, nullptr, type, 0}; }
 constexpr auto kInt = nv::PluginFieldType::kINT32, kFloat = nv::PluginFieldType::kFLOAT32;
 
 /// All definitions of the library.

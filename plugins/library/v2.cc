@@ -64,9 +64,19 @@ class PluginV2 final : public nv::IPluginV2DynamicExt {
              supports(plugin_, types_of(tensors, position), num_inputs, tensors[position].type);
     });
   }
-  void configurePlugin(const nv::DynamicPluginTensorDesc*, int32_t count, const nv::DynamicPluginTensorDesc*,
+  void attachToContext(cudnnContext*, cublasContext*, nv::IGpuAllocator*) noexcept override { is_attached_ = true; }
+  void detachFromContext() noexcept override { is_attached_ = false; }
+  /// In a context it tells the shapes of the runs that follow: their engine is built here, not in the first run.
+  void configurePlugin(const nv::DynamicPluginTensorDesc* inputs, int32_t count, const nv::DynamicPluginTensorDesc*,
                        int32_t) noexcept override {
     num_inputs_ = count;
+    if (!is_attached_) return;
+    static_cast<void>(guarded(definition(), "configurePlugin", false, [&]() -> Result<bool> {
+      std::vector<nv::PluginTensorDesc> descs;
+      for (int32_t i = 0; i < count; ++i) descs.push_back(inputs[i].desc);
+      TRY(engines_.prepare(descs));
+      return true;
+    }));
   }
   size_t getWorkspaceSize(const nv::PluginTensorDesc*, int32_t, const nv::PluginTensorDesc*,
                           int32_t) const noexcept override {
@@ -87,6 +97,7 @@ class PluginV2 final : public nv::IPluginV2DynamicExt {
   std::string namespace_;
   std::vector<std::byte> bytes_;
   int32_t num_inputs_ = 0;  ///< as configured
+  bool is_attached_ = false;
   Engines engines_{plugin_};
   Known known_{static_cast<nv::IPluginV2*>(this), plugin_};
 };

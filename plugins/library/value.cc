@@ -9,7 +9,7 @@ namespace {
 
 bool is_integer(nv::DataType type) { return type == nv::DataType::kINT32 || type == nv::DataType::kINT64; }
 
-/// What a failure of any of the values is: the layers of it know already.
+/// Whether all values have tensors. A missing one was reported when it failed.
 bool all_there(std::initializer_list<const Value*> values) {
   return std::ranges::all_of(values, [](const Value* value) { return value->tensor() != nullptr; });
 }

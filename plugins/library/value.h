@@ -170,7 +170,8 @@ Value cumulative_sum(const Value& x, int axis);
 struct TopK {
   Value values, indices;  ///< the greatest first
 };
-TopK top_k(const Value& x, const Extent& k, int axis);  ///< `k` at most 3840
+constexpr int64_t kMostOfTopK = 3840;  ///< the greatest `k`
+TopK top_k(const Value& x, const Extent& k, int axis);
 /// [n, 3]: image, class and box of what stays, by image and class, the best first. boxes [N, B, 4] or [N, B, C, 4] as
 /// two corners, scores [N, B, C]. Of a class only so many of the best scores are `candidates`; -1: all.
 Value non_max_suppression(const Value& boxes, const Value& scores, int64_t most_of_class, double iou_threshold,

@@ -87,10 +87,7 @@ class MultilevelCropAndResize final : public StandardPlugin {
 
 Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   const int64_t pooled = TRY(fields.integer("pooled_size"));
-  std::vector<int64_t> image = TRY(fields.integers("image_size"));
-  if (image.empty()) image = {3, 832, 1344};
-  TRY(require(image.size() == 3 && image[0] > 0 && image[1] > 0 && image[2] > 0, "image_size has ", image.size(),
-              " numbers; channels, a height and a width above 0 are needed"));
+  const std::vector<int64_t> image = TRY(image_size(fields, {3, 832, 1344}));
   TRY(require(pooled > 0, "pooled_size is ", pooled));
   return std::make_shared<MultilevelCropAndResize>(pooled, image[1], image[2]);
 }

@@ -88,23 +88,19 @@ class MultilevelProposeRoi final : public StandardPlugin {
 };
 
 Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
-  constexpr int64_t kMostCandidates = 4096, kMostKept = 3840, kLeastSide = kStrides[kMaps - 1] / 2 + 1;
+  constexpr int64_t kMostCandidates = 4096, kLeastSide = kStrides[kMaps - 1] / 2 + 1;
   Suppression how;
   how.candidates = TRY(fields.integer("prenms_topk"));
   how.most = how.most_of_class = TRY(fields.integer("keep_topk"));
   const double least_score = TRY(fields.number("fg_threshold"));
   how.iou_threshold = TRY(fields.number("iou_threshold"));
-  std::vector<int64_t> image = TRY(fields.integers("image_size"));
-  if (image.empty()) image = {3, 832, 1344};
-  TRY(require(how.candidates > 0 && how.candidates <= kMostCandidates && how.most > 0 && how.most <= kMostKept,
+  const std::vector<int64_t> image = TRY(image_size(fields, {3, 832, 1344}));
+  TRY(require(how.candidates > 0 && how.candidates <= kMostCandidates && how.most > 0 && how.most <= kMostOfTopK,
               "prenms_topk is ", how.candidates, ", keep_topk ", how.most, "; 1 to ", kMostCandidates, " and 1 to ",
-              kMostKept, " are possible"));
+              kMostOfTopK, " are possible"));
   TRY(require(least_score >= 0 && how.iou_threshold >= 0, "fg_threshold is ", least_score, ", iou_threshold ",
               how.iou_threshold));
-  TRY(require(image.size() == 3, "image_size has ", image.size(),
-              " numbers; channels, a height and a width are needed"));
-  TRY(require(image[0] > 0 && std::min(image[1], image[2]) >= kLeastSide &&
-                  std::max(image[1], image[2]) <= kMostAnchors &&
+  TRY(require(std::min(image[1], image[2]) >= kLeastSide && std::max(image[1], image[2]) <= kMostAnchors &&
                   count_anchors(image[1], image[2], kStrides[0]) <= kMostAnchors,
               "image_size is ", image[0], ", ", image[1], ", ", image[2], "; sides of ", kLeastSide, " or more with ",
               kMostAnchors, " anchors of a map at most are possible"));

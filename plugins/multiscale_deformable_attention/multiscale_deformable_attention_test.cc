@@ -3,21 +3,10 @@
 #include <cmath>
 
 #include "testing/plugin_bench.h"
+#include "testing/reference_sampling.h"
 
 namespace kiln::plugins::testing {
 namespace {
-
-/// A plane between its pixels; what lies outside counts as 0.
-double sample(const std::vector<double>& plane, int64_t height, int64_t width, double y, double x) {
-  double result = 0;
-  const auto top = static_cast<int64_t>(std::floor(y)), left = static_cast<int64_t>(std::floor(x));
-  for (const int64_t row : {top, top + 1})
-    for (const int64_t column : {left, left + 1})
-      if (row >= 0 && row < height && column >= 0 && column < width)
-        result += plane[static_cast<size_t>(row * width + column)] * (1 - std::abs(y - static_cast<double>(row))) *
-                  (1 - std::abs(x - static_cast<double>(column)));
-  return result;
-}
 
 class MultiscaleDeformableAttention : public ::testing::TestWithParam<const char*> {};
 
@@ -28,6 +17,7 @@ TEST_P(MultiscaleDeformableAttention, SumsSamplesOfAllLevels) {
                weights = noise({kBatch, kQueries, kHeads, kLevels, kPoints}, 2);
   Tensor locations = noise({kBatch, kQueries, kHeads, kLevels, kPoints, 2}, 3);
   for (double& value : locations.values) value = 0.5 + 0.75 * value;  // some are outside
+  locations.values = in_halves(locations).values;
   Tensor y{{kBatch, kQueries, kHeads, kSize}, {}};
   for (int64_t n = 0; n < kBatch; ++n)
     for (int64_t q = 0; q < kQueries; ++q)
@@ -44,15 +34,18 @@ TEST_P(MultiscaleDeformableAttention, SumsSamplesOfAllLevels) {
             }
             for (int64_t p = 0; p < kPoints; ++p) {
               const auto at = static_cast<size_t>((((n * kQueries + q) * kHeads + m) * kLevels + l) * kPoints + p);
-              total += weights.values[at] * sample(plane, height, width,
-                                                   locations.values[2 * at + 1] * static_cast<double>(height) - 0.5,
-                                                   locations.values[2 * at] * static_cast<double>(width) - 0.5);
+              total += weights.values[at] *
+                       between_pixels_and_zeros(plane.data(), height, width,
+                                                locations.values[2 * at + 1] * static_cast<double>(height) - 0.5,
+                                                locations.values[2 * at] * static_cast<double>(width) - 0.5);
             }
           }
           y.values.push_back(total);
         }
-  expect_outputs("MultiscaleDeformableAttnPlugin_TRT", GetParam(), {}, {values, shapes, starts, locations, weights},
-                 {y});
+  const std::vector<Tensor> inputs = {values, shapes, starts, locations, weights};
+  expect_outputs("MultiscaleDeformableAttnPlugin_TRT", GetParam(), {}, inputs, {y});
+  expect_outputs("MultiscaleDeformableAttnPlugin_TRT", GetParam(), {}, in_halves(inputs), {in_halves(y)},
+                 kHalfTolerance);
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, MultiscaleDeformableAttention, ::testing::Values("1", "2"));

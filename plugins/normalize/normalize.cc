@@ -2,9 +2,8 @@
 // the whole image.
 //   in   x        floats [N, C, H, W]
 //   out  y        as x
-//   fields  weights  one, or one a channel. acrossSpatial  whether s is the image's. channelShared  whether there is
-//   one
-//           weight. nbWeights  how many there are. eps
+//   fields  weights (one, or one a channel), acrossSpatial (whether s is the image's), channelShared (whether there is
+//           one weight), nbWeights (how many there are), eps
 #include "library/standard_plugin.h"
 
 namespace kiln::plugins {

@@ -32,6 +32,7 @@ TEST(Normalize, DividesByTheLength) {
       y.values[i] = x.values[i] / std::sqrt(squares) * (c.weights.size() == 1 ? c.weights[0] : c.weights[i / 8 % 3]);
     }
     expect_outputs("Normalize_TRT", "1", attributes(c), {x}, {y});
+    expect_outputs("Normalize_TRT", "1", attributes(c), {in_halves(x)}, {in_halves(y)}, kHalfTolerance);
   }
 }
 

@@ -17,8 +17,9 @@ TEST(PillarScatter, WritesValidPillars) {
         const size_t pixel = static_cast<size_t>(place[2]) * kWidth + static_cast<size_t>(place[3]);
         y.values[(n * 2 + c) * kHeight * kWidth + pixel] = pillars.values[(n * 3 + p) * 2 + c];
       }
-  expect_outputs("PillarScatterPlugin", "1", Attributes().set("dense_shape", std::vector<int32_t>{kHeight, kWidth}),
-                 {pillars, places, count}, {y});
+  const Attributes attributes = Attributes().set("dense_shape", std::vector<int32_t>{kHeight, kWidth});
+  expect_outputs("PillarScatterPlugin", "1", attributes, {pillars, places, count}, {y});
+  expect_outputs("PillarScatterPlugin", "1", attributes, in_halves({pillars, places, count}), {in_halves(y)});
 }
 
 TEST(PillarScatter, RefusesOtherShapes) {

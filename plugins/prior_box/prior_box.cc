@@ -3,10 +3,9 @@
 //   in   map      floats [N, C, H, W]
 //        image    floats [N, C', H', W'], for its extents
 //   out  y        f32 [N, 2, H W P 4, 1]: corners x1, y1, x2, y2, where 1 is the image's width or height; the variances
-//   fields  minSize. maxSize  as many, or none. aspectRatios  beside 1. flip  whether 1 / r belongs to r. clip  corners
-//   to
-//           0 ... 1. variance  4. imgH, imgW  0: of `image`. stepH, stepW  of cells in the image; 0: the image's share.
-//           offset  of a cell's centre in cells
+//   fields  minSize, maxSize (as many, or none), aspectRatios (beside 1), flip (whether 1 / r belongs to r), clip
+//           (corners to 0 ... 1), variance (4 numbers), imgH, imgW (0: of `image`), stepH, stepW (of cells in the
+//           image; 0: the image's share), offset (of a cell's centre in cells)
 #include <algorithm>
 #include <cmath>
 

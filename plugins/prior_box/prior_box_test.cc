@@ -60,6 +60,7 @@ TEST(PriorBox, IsAroundEachCell) {
       for (size_t i = 0; i < boxes.size(); ++i) y.values.push_back(i % 4 < 2 ? 0.1 : 0.2);
     }
     expect_outputs("PriorBox_TRT", "1", attributes(c), {map, image}, {y});
+    expect_outputs("PriorBox_TRT", "1", attributes(c), in_halves({map, image}), {y});
   }
 }
 

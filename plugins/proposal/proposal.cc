@@ -2,11 +2,10 @@
 //   in   scores   f32 [N, A, H, W]: of the foreground
 //        delta    f32 [N, A 4, H, W]: dx, dy, log dw, log dh for each anchor
 //   out  y        f32 [N, post_nms_top_n, 4, 1]: corners y1, x1, y2, x2 divided by the last pixel's place, the best
-//   first;
-//                 0 where there are fewer
-//   fields  input_height, input_width  of the image. rpn_stride. roi_min_size (0)  boxes whose corners are so far apart
-//           or less come last of all. nms_iou_threshold  boxes that overlap better ones more go. pre_nms_top_n  so many
-//           of the best scores are looked at. post_nms_top_n. anchor_sizes  s. anchor_ratios  r
+//                 first; 0 where there are fewer
+//   fields  input_height, input_width (of the image), rpn_stride, roi_min_size (0: boxes whose corners are so far
+//           apart or less come last of all), nms_iou_threshold (boxes that overlap better ones more go), pre_nms_top_n
+//           (so many of the best scores are looked at), post_nms_top_n, anchor_sizes (s), anchor_ratios (r)
 // A cell's A anchors are, size by size, s sqrt(r) x s / sqrt(r) large; cell i has its centre at (i + 1/2) rpn_stride.
 // Boxes are clipped to the image's pixels; one that begins and ends in one pixel is 1 large.
 #include <algorithm>
@@ -71,9 +70,9 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   least_size = TRY(fields.number("roi_min_size", 0));
   TRY(require(height > 1 && width > 1 && stride > 0 && least_size >= 0, "input_height is ", height, ", input_width ",
               width, ", rpn_stride ", stride, ", roi_min_size ", least_size, "; 2, 2, 1 and 0 at least are possible"));
-  TRY(require(choice.candidates > 0 && choice.most > 0 && choice.most <= 3840 && choice.iou_threshold > 0,
+  TRY(require(choice.candidates > 0 && choice.most > 0 && choice.most <= kMostOfTopK && choice.iou_threshold > 0,
               "pre_nms_top_n is ", choice.candidates, ", post_nms_top_n ", choice.most, ", nms_iou_threshold ",
-              choice.iou_threshold, "; 1 at least, 1 to 3840 and numbers above 0 are possible"));
+              choice.iou_threshold, "; 1 at least, 1 to ", kMostOfTopK, " and numbers above 0 are possible"));
   last_row = static_cast<double>(height - 1);
   last_column = static_cast<double>(width - 1);
   grid.stride = static_cast<double>(stride);

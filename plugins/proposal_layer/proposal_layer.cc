@@ -3,11 +3,9 @@
 //   in   scores   f32 [N, B, 2, 1]: of background and foreground
 //        delta    f32 [N, B, 4, 1]: dy, dx, log dh, log dw, of standard deviations 0.1 and 0.2
 //   out  y        f32 [N, keep_topk, 4]: corners, clipped to 0 ... 1, the best first; 0 where there are fewer whose
-//   score
-//                 is above 0.01
-//   fields  prenms_topk  so many of the best scores are looked at, 1024 at most. keep_topk. iou_threshold. image_size
-//   3,
-//           H, W; 3, 1024, 1024 if it is absent
+//                 score is above 0.01
+//   fields  prenms_topk (so many of the best scores are looked at, 1024 at most), keep_topk, iou_threshold,
+//           image_size (3, H, W: 3, 1024, 1024)
 // B anchors belong to the image: for each stride 4, 8, 16, 32, 64, each of its multiples below H and W (row by row),
 // and r = 1/2, 1, 2, a box of s / sqrt(r) x s sqrt(r) around it, s = 8 strides. Its greater corner is a pixel less, and
 // all are divided by H - 1 and W - 1.
@@ -84,13 +82,11 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   const int64_t keep = TRY(fields.integer("keep_topk"));
   how.iou_threshold = TRY(fields.number("iou_threshold"));
   how.score_threshold = kLeastScore;
-  std::vector<int64_t> image = TRY(fields.integers("image_size"));
-  if (image.empty()) image = {3, 1024, 1024};
+  const std::vector<int64_t> image = TRY(image_size(fields, {3, 1024, 1024}));
   TRY(require(how.candidates > 0 && how.candidates <= kMostCandidates, "prenms_topk is ", how.candidates, "; 1 to ",
               kMostCandidates, " are possible"));
   TRY(require(keep > 0 && how.iou_threshold > 0, "keep_topk is ", keep, ", iou_threshold ", how.iou_threshold));
-  TRY(require(image.size() == 3 && image[0] == 3, "image_size has ", image.size(), " numbers and ",
-              image.empty() ? 0 : image[0], " channels; 3, a height and a width are needed"));
+  TRY(require(image[0] == 3, "image_size has ", image[0], " channels; 3 are needed"));
   TRY(require(std::min(image[1], image[2]) > 1 && std::max(image[1], image[2]) <= kMostAnchors &&
                   count_anchors(image[1], image[2]) <= kMostAnchors,
               "image_size is 3, ", image[1], ", ", image[2], "; sides of 2 or more with ", kMostAnchors,

@@ -152,16 +152,12 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   settings.is_absolute = TRY(fields.flag("roi_coords_absolute", settings.is_absolute));
   settings.is_swapped = TRY(fields.flag("roi_coords_swap", settings.is_swapped));
   settings.adds_one = TRY(fields.flag("roi_coords_plusone", settings.adds_one));
-  if (const std::vector<int64_t> image = TRY(fields.integers("image_size")); !image.empty()) {
-    TRY(require(image.size() == 2, "image_size has ", image.size(), " numbers; a height and a width are needed"));
-    settings.image_height = image[0], settings.image_width = image[1];
-  }
+  const std::vector<int64_t> image = TRY(image_size(fields, {settings.image_height, settings.image_width}));
+  settings.image_height = image[0], settings.image_width = image[1];
   int64_t transform = TRY(fields.integer("roi_coords_transform", static_cast<int64_t>(settings.transform)));
   const int64_t scale = TRY(fields.integer("fpn_scale", static_cast<int64_t>(kCanonical)));
   TRY(require(settings.pooled > 0 && settings.ratio >= 0 && scale > 0, "pooled_size is ", settings.pooled,
               ", sampling_ratio ", settings.ratio, ", fpn_scale ", scale));
-  TRY(require(settings.image_height > 0 && settings.image_width > 0, "image_size is ", settings.image_height, " x ",
-              settings.image_width));
   // Each step is rounded to FP32 as TensorRT's are, which decides about regions at a threshold.
   const auto area = static_cast<float>(settings.image_height * settings.image_width);
   const float part = std::sqrt(static_cast<float>(scale) * static_cast<float>(scale) / area);

@@ -58,6 +58,7 @@ TEST_P(QkvToContext, AttendsHeadByHead) {
     std::vector<Tensor> inputs = {x};
     if (has_mask) inputs.push_back(counts);
     expect_outputs(kName, GetParam(), attributes(has_mask), inputs, {y});
+    expect_outputs(kName, GetParam(), attributes(has_mask), in_halves(inputs), {in_halves(y)}, kHalfTolerance);
   }
 }
 

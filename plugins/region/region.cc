@@ -2,7 +2,7 @@
 // classes.
 //   in   x        floats [N, num (5 + classes), H, W]: x, y, w, h, objectness, classes, box by box
 //   out  y        as x
-//   fields  num. coords  4. classes. smTree  null: hierarchies of classes are not in Kiln
+//   fields  num, coords (4), classes, smTree (null: hierarchies of classes are not in Kiln)
 #include "library/standard_plugin.h"
 
 namespace kiln::plugins {
@@ -37,6 +37,7 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   const int64_t num = TRY(fields.integer("num")), classes = TRY(fields.integer("classes"));
   const int64_t coordinates = TRY(fields.integer("coords", kCoordinates));
   TRY(require(coordinates == kCoordinates, "coords is ", coordinates, "; 4 is needed"));
+  TRY(require(!fields.has("smTree"), "smTree is given; hierarchies of classes are not in Kiln"));
   TRY(require(num > 0 && classes > 0, "num is ", num, ", classes ", classes));
   return std::make_shared<Region>(num, classes);
 }
@@ -47,7 +48,7 @@ std::vector<Definition> region() {
   return {{"Region_TRT",
            "1",
            Generation::kV2,
-           {field("num", kInt), field("coords", kInt), field("classes", kInt)},
+           {field("num", kInt), field("coords", kInt), field("classes", kInt), field_or_null("smTree", kInt)},
            1,
            1,
            make}};

@@ -28,6 +28,8 @@ TEST(Region, ActivatesEachBox) {
       for (int64_t c = 0; c < kClasses; ++c) y.values[at(5 + c)] = std::exp(x.values[at(5 + c)]) / total;
     }
   expect_outputs("Region_TRT", "1", attributes(4), {x}, {y});
+  expect_outputs("Region_TRT", "1", attributes(4), {in_halves(x)}, {in_halves(y)}, kHalfTolerance);
+  expect_outputs("Region_TRT", "1", attributes(4).set_null("smTree"), {x}, {y});
 }
 
 TEST(Region, RefusesOtherChannels) {
@@ -35,6 +37,11 @@ TEST(Region, RefusesOtherChannels) {
             std::string::npos);
   EXPECT_NE(error_of("Region_TRT", "1", attributes(5), {noise({1, 16, 2, 3}, 1)}).find("coords is 5"),
             std::string::npos);
+}
+
+TEST(Region, RefusesHierarchiesOfClasses) {
+  const Attributes tree = attributes(4).set("smTree", std::vector<int32_t>{1});
+  EXPECT_NE(error_of("Region_TRT", "1", tree, {noise({1, 16, 2, 3}, 1)}).find("smTree is given"), std::string::npos);
 }
 
 }  // namespace

@@ -26,6 +26,7 @@ TEST_P(Reorg, MovesPixelsAsDarknetDoes) {
               y.values[at++] = x.values[static_cast<size_t>(from)];
             }
   expect_outputs("Reorg_TRT", GetParam(), by_two, {x}, {y});
+  expect_outputs("Reorg_TRT", GetParam(), by_two, {in_halves(x)}, {in_halves(y)});
 }
 
 TEST_P(Reorg, RefusesImagesThatDoNotDivide) {

@@ -26,6 +26,7 @@ TEST(ResizeNearest, TakesTheLowerPixel) {
   const Tensor x = noise({2, 3, 4, 5}, 1);
   for (const float scale : {2.0F, 1.0F, 3.0F})
     expect_outputs("ResizeNearest_TRT", "1", by(scale), {x}, {resized(x, scale)});
+  expect_outputs("ResizeNearest_TRT", "1", by(2), {in_halves(x)}, {in_halves(resized(x, 2))});
 }
 
 TEST(ResizeNearest, HasFractionsWhereExtentsAreKnown) {

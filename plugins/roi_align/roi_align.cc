@@ -3,10 +3,9 @@
 //        rois           [R, 4]: x1, y1, x2, y2, times spatial_scale in pixels
 //        batch_indices  i32 [R]: images of the regions
 //   out  y              [R, C, output_height, output_width]
-//   fields  coordinate_transformation_mode  0: pixel centres are at whole numbers and regions are a pixel large at
-//   least,
-//           1: pixel centres are at halves. mode  0: the maximum of samples, 1: their mean. output_height,
-//           output_width. sampling_ratio  samples of a bin along each axis; 0: as many as it has pixels. spatial_scale
+//   fields  coordinate_transformation_mode (0: pixel centres are at whole numbers, and regions are a pixel large at
+//           least, 1: pixel centres are at halves), mode (0: the maximum of samples, 1: their mean), output_height,
+//           output_width, sampling_ratio (samples of a bin along each axis; 0: as many as it has pixels), spatial_scale
 #include "library/entry.h"
 #include "library/standard_plugin.h"
 

@@ -91,9 +91,9 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   least_size = TRY(fields.number("minBoxSize"));
   TRY(require(pooling.rows > 0 && pooling.columns > 0 && pooling.scale > 0 && stride > 0, "poolingH is ", pooling.rows,
               ", poolingW ", pooling.columns, ", spatialScale ", pooling.scale, ", featureStride ", stride));
-  TRY(require(choice.candidates > 0 && choice.most > 0 && choice.most <= 3840 && choice.iou_threshold >= 0,
+  TRY(require(choice.candidates > 0 && choice.most > 0 && choice.most <= kMostOfTopK && choice.iou_threshold >= 0,
               "preNmsTop is ", choice.candidates, ", nmsMaxOut ", choice.most, ", iouThreshold ", choice.iou_threshold,
-              "; 1 at least, 1 to 3840 and 0 at least are possible"));
+              "; 1 at least, 1 to ", kMostOfTopK, " and 0 at least are possible"));
   const auto side = static_cast<float>(stride);
   grid.first = (side - 1) / 2;
   grid.stride = side;

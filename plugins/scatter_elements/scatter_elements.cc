@@ -1,10 +1,10 @@
 // ScatterElements: y is data; each updates[i] is combined with y[i with i[axis] replaced by indices[i]], as ONNX has
 // it.
-//   in   data     f32, f16, i32 or i64, rank r >= 1
+//   in   data     f32, f16, bf16, i32 or i64, rank r >= 1
 //        indices  i32 or i64, rank r
 //        updates  data's type, indices' shape
 //   out  y        as data
-//   fields  axis  negative counts from the back. reduction  "add", "mul", "max", "min"; also "none": the last one stays
+//   fields  axis (negative counts from the back), reduction ("add", "mul", "max", "min", or "none": the last one stays)
 #include <map>
 
 #include "library/entry.h"
@@ -15,9 +15,9 @@ namespace {
 
 class ScatterElements final : public StandardPlugin {
  public:
-  ScatterElements(int axis, Reduction reduction) : axis_(axis), reduction_(reduction) {}
+  ScatterElements(int axis, KilnReduction reduction) : axis_(axis), reduction_(reduction) {}
   bool takes(nv::DataType type, std::span<const nv::DataType> before) const override {
-    if (before.empty()) return is_float(type) || is_index(type);
+    if (before.empty()) return is_float(type) || type == nv::DataType::kBF16 || is_index(type);
     return before.size() == 1 ? is_index(type) : type == before[0];
   }
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
@@ -32,15 +32,12 @@ class ScatterElements final : public StandardPlugin {
 
  private:
   int axis_;
-  Reduction reduction_;
+  KilnReduction reduction_;
 };
 
 Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
-  static const std::map<std::string, Reduction, std::less<>> kReductions = {{"none", Reduction::kNone},
-                                                                            {"add", Reduction::kSum},
-                                                                            {"mul", Reduction::kProd},
-                                                                            {"max", Reduction::kMax},
-                                                                            {"min", Reduction::kMin}};
+  static const std::map<std::string, KilnReduction, std::less<>> kReductions = {
+      {"none", kKilnReplace}, {"add", kKilnSum}, {"mul", kKilnProduct}, {"max", kKilnMaximum}, {"min", kKilnMinimum}};
   const std::string name = TRY(fields.text("reduction", "none"));
   const auto found = kReductions.find(name);
   TRY(require(found != kReductions.end(), "reduction is '", name, "'; add, mul, max, min and none are there"));

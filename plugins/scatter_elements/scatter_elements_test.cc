@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "testing/plugin_bench.h"
 
@@ -19,21 +20,43 @@ constexpr Case kCases[] = {{"none", [](double, double b) { return b; }},
 
 class ScatterElements : public ::testing::TestWithParam<const char*> {};
 
+/// Small whole numbers, of which all types have the sums and products.
+Tensor numbers(std::vector<int64_t> extents, int seed, nv::DataType type) {
+  Tensor tensor = noise(std::move(extents), seed, type);
+  for (double& value : tensor.values) value = std::round(4 * value);
+  return tensor;
+}
+
+/// Updates along axis 0, in the order of rows.
+Tensor combined(const Tensor& data, const Tensor& indices, const Tensor& updates, const Case& c) {
+  Tensor y = data;
+  for (size_t i = 0; i < indices.values.size(); ++i) {
+    const double index = indices.values[i] < 0 ? indices.values[i] + 3 : indices.values[i];
+    double& value = y.values[static_cast<size_t>(index) * 4 + i % 4];
+    value = c.combine(value, updates.values[i]);
+  }
+  return y;
+}
+
 TEST_P(ScatterElements, CombinesUpdatesOneByOne) {
   const Tensor data = noise({3, 4}, 1), updates = noise({2, 4}, 2);
   for (const nv::DataType type : {nv::DataType::kINT32, nv::DataType::kINT64})
     for (const Case& c : kCases) {
       const Tensor indices{{2, 4}, {0, 2, 1, 1, 0, -1, 1, 0}, type};
-      Tensor y = data;
-      for (size_t i = 0; i < 8; ++i) {
-        const double index = indices.values[i] < 0 ? indices.values[i] + 3 : indices.values[i];
-        double& value = y.values[static_cast<size_t>(index) * 4 + i % 4];
-        value = c.combine(value, updates.values[i]);
-      }
       for (const int32_t axis : {0, -2})
         expect_outputs("ScatterElements", GetParam(),
                        Attributes().set("reduction", std::string(c.reduction)).set("axis", std::vector<int32_t>{axis}),
-                       {data, indices, updates}, {y});
+                       {data, indices, updates}, {combined(data, indices, updates, c)});
+    }
+}
+
+TEST_P(ScatterElements, TakesOtherTypes) {
+  const Tensor indices = ints({2, 4}, {0, 2, 1, 1, 0, -1, 1, 0});
+  for (const nv::DataType type : {nv::DataType::kHALF, nv::DataType::kBF16, nv::DataType::kINT32, nv::DataType::kINT64})
+    for (const Case& c : kCases) {
+      const Tensor data = numbers({3, 4}, 1, type), updates = numbers({2, 4}, 2, type);
+      expect_outputs("ScatterElements", GetParam(), Attributes().set("reduction", std::string(c.reduction)),
+                     {data, indices, updates}, {combined(data, indices, updates, c)});
     }
 }
 

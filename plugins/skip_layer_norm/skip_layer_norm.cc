@@ -1,6 +1,7 @@
 // CustomSkipLayerNormPluginDynamic: y = gamma * n + beta, with n = x + skip + bias of mean 0 and variance 1 along the
 // hidden units.
-//   in   x        floats [S, B, E, 1, 1], or [T, E, 1, 1] of packed sequences, or [..., E]
+//   in   x        floats [S, B, E, 1, 1], or [T, E, 1, 1] of packed sequences, or [..., E] of rank 3
+//                 at most
 //        skip     as x
 //   out  y        as x
 //   fields  type_id  0 f32, 1 f16: x's type. ld  E. beta, gamma  [E]. bias  [E], optional

@@ -15,7 +15,9 @@ std::vector<double> normalized_row(std::vector<double> row, const std::vector<fl
   double mean = 0, variance = 0;
   for (const double value : row) mean += value / count;
   for (const double value : row) variance += (value - mean) * (value - mean) / count;
-  for (size_t i = 0; i < row.size(); ++i) row[i] = (row[i] - mean) / std::sqrt(variance + 1e-6) * gamma[i] + beta[i];
+  constexpr double kEpsilon = 0x1p-23;
+  for (size_t i = 0; i < row.size(); ++i)
+    row[i] = (row[i] - mean) / std::sqrt(variance + kEpsilon) * gamma[i] + beta[i];
   return row;
 }
 
@@ -49,6 +51,14 @@ TEST_P(SkipLayerNorm, NormalizesTheSum) {
       const Tensor x = noise(extents, 1), skip = noise(extents, 2);
       expect_outputs(kName, GetParam(), attributes(0, has_bias), {x, skip}, {expected(x, skip, has_bias)});
     }
+}
+
+TEST_P(SkipLayerNorm, AddsTheEpsilonOfFloats) {
+  Tensor x = noise({2, 3, 6}, 1), skip = x;
+  for (double& value : x.values) value = std::ldexp(value, -12);  // variances of some 2^-24
+  for (double& value : skip.values) value = 0;
+  std::fill_n(x.values.begin(), 6, 0.25);  // no variance at all
+  expect_outputs(kName, GetParam(), attributes(0, false), {x, skip}, {expected(x, skip, false)}, 1e-4);
 }
 
 TEST_P(SkipLayerNorm, TakesHalves) {

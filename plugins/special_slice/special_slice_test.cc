@@ -11,6 +11,7 @@ TEST(SpecialSlice, TakesTheBoxes) {
   for (size_t i = 0; i < 6; ++i)
     for (size_t k = 0; k < 4; ++k) y.values.push_back(x.values[i * 6 + k]);
   expect_outputs("SpecialSlice_TRT", "1", {}, {x}, {y});
+  expect_outputs("SpecialSlice_TRT", "1", {}, {in_halves(x)}, {in_halves(y)});
 }
 
 TEST(SpecialSlice, RefusesOtherDetections) {

@@ -14,6 +14,7 @@ TEST(Split, CutsAnAxis) {
   Tensor a{{2, 1, 3}, {}}, b{{2, 4, 3}, {}};
   for (size_t i = 0; i < x.values.size(); ++i) (i / 3 % 5 == 0 ? a : b).values.push_back(x.values[i]);
   for (const int32_t axis : {1, -2}) expect_outputs("Split", "1", parts(axis, {1, 4}), {x}, {a, b});
+  expect_outputs("Split", "1", parts(1, {1, 4}), {in_halves(x)}, in_halves({a, b}));
 }
 
 TEST(Split, RefusesLengthsThatDoNotFit) {

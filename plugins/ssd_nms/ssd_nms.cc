@@ -4,8 +4,8 @@
 //        loc      floats [N, R Lc 4, 1, 1]: boxes relative to priors, Lc = 1 if shared by classes, else C
 //        conf     [N, R C, 1, 1]: scores
 //        prior    [N or 1, 2, R 4, 1]: corners x1, y1, x2, y2; variances
-//   out  y        [N, 1, K, 7]: image, class, score, x1, y1, x2, y2, clipped to 0 ... 1; behind the count class -1,
-//   rest 0
+//   out  y        [N, 1, K, 7]: image, class, score, x1, y1, x2, y2, clipped to 0 ... 1; behind the count
+//                 class -1, and 0
 //        count    i32 [N, 1, 1, 1]. TensorRT calls it a float, with an integer's bits
 // With a prior's centre (cx, cy) and size (w, h), and v its variances, or 1 where varianceEncodedInTarget:
 //   codeType 0 (corners)          prior + v l
@@ -114,8 +114,9 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields, bool is
   std::vector<int64_t> sorted = settings.order;
   std::ranges::sort(sorted);
   TRY(require(sorted == std::vector<int64_t>{0, 1, 2}, "inputOrder is no order of 0, 1 and 2"));
-  TRY(require(settings.how.most > 0 && settings.how.most <= 3840 && settings.how.candidates > 0, "keepTopK is ",
-              settings.how.most, " and topK ", settings.how.candidates, "; 1 to 3840 and 1 at least are possible"));
+  TRY(require(settings.how.most > 0 && settings.how.most <= kMostOfTopK && settings.how.candidates > 0, "keepTopK is ",
+              settings.how.most, " and topK ", settings.how.candidates, "; 1 to ", kMostOfTopK,
+              " and 1 at least are possible"));
   TRY(require(settings.num_classes > 0 && settings.how.iou_threshold >= 0 && settings.how.iou_threshold <= 1,
               "numClasses is ", settings.num_classes, ", nmsThreshold ", settings.how.iou_threshold));
   return std::make_shared<SsdNms>(std::move(settings));

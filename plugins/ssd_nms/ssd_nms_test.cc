@@ -13,6 +13,7 @@ constexpr int64_t kImages = 2, kPriors = 12, kClasses = 3, kKept = 8;
 
 struct Case {
   int32_t code = 1, shares_location = 1, encoded = 0, shares_priors = 1, normalized = 1, prior_images = 1;
+  bool is_half = false;
   std::vector<int32_t> order = {0, 1, 2};
 };
 
@@ -51,9 +52,10 @@ Box decoded(const Case& c, const double* l, const double* prior, const double* v
 class SsdNms : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(SsdNms, DecodesAndKeepsTheBest) {
-  for (const Case& c : {Case{}, Case{.code = 0}, Case{.code = 2}, Case{.code = 3}, Case{.encoded = 1},
-                        Case{.shares_location = 0}, Case{.shares_priors = 0, .prior_images = kImages},
-                        Case{.prior_images = kImages}, Case{.normalized = 0}, Case{.order = {2, 0, 1}}}) {
+  for (const Case& c :
+       {Case{}, Case{.code = 0}, Case{.code = 2}, Case{.code = 3}, Case{.encoded = 1}, Case{.shares_location = 0},
+        Case{.shares_priors = 0, .prior_images = kImages}, Case{.prior_images = kImages}, Case{.normalized = 0},
+        Case{.order = {2, 0, 1}}, Case{.is_half = true}}) {
     const int64_t places = c.shares_location ? 1 : kClasses, prior_images = c.prior_images;
     // The dynamic one takes each image's priors where there are any, whatever isBatchAgnostic says.
     const bool has_own = prior_images > 1 && (!c.shares_priors || std::string_view(GetParam()) == "NMSDynamic_TRT");
@@ -66,6 +68,7 @@ TEST_P(SsdNms, DecodesAndKeepsTheBest) {
       prior.values.insert(prior.values.end(), first, first + kPriors * 4);
       for (int64_t i = 0; i < kPriors * 4; ++i) prior.values.push_back(i % 4 < 2 ? 0.1 : 0.2);
     }
+    if (c.is_half) prior = in_halves(prior);  // the others' values are some that halves have
     Tensor y{{kImages, 1, kKept, 7}, {}}, count = ints({kImages, 1, 1, 1}, {});
     for (int64_t n = 0; n < kImages; ++n) {
       std::vector<Candidate> all;
@@ -91,7 +94,10 @@ TEST_P(SsdNms, DecodesAndKeepsTheBest) {
     }
     std::vector<Tensor> inputs(3);
     for (size_t i = 0; i < 3; ++i) inputs[static_cast<size_t>(c.order[i])] = i == 0 ? loc : i == 1 ? conf : prior;
-    expect_outputs(GetParam(), "1", attributes(c), inputs, {y, count}, 1e-4);
+    if (c.is_half)
+      expect_outputs(GetParam(), "1", attributes(c), in_halves(inputs), {in_halves(y), count}, kHalfTolerance);
+    else
+      expect_outputs(GetParam(), "1", attributes(c), inputs, {y, count}, 1e-4);
   }
 }
 

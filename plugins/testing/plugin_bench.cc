@@ -55,6 +55,7 @@ class Bench {
     plugin_logger().errors.clear();
     EXPECT_TRUE(initLibNvInferPlugins(&plugin_logger(), ""));
     w_.config->clearFlag(nv::BuilderFlag::kTF32);  // references are exact
+    w_.config->setProfilingVerbosity(nv::ProfilingVerbosity::kDETAILED);
   }
 
   Outcome run(const char* plugin, const char* version, const Attributes& attributes) {
@@ -126,9 +127,16 @@ class Bench {
       running.context->setTensorAddress(name.c_str(), memory.back().data());
     }
     if (!running.run()) return {{}, running.last_error() + errors()};
+    outcome.has_plugin = has_plugin(*running.engine);
     for (size_t i = 0; i < outcome.outputs.size(); ++i)
       outcome.outputs[i] = tensor_of(outcome.outputs[i].type, outcome.outputs[i].extents, memory[inputs_.size() + i]);
     return outcome;
+  }
+
+  static bool has_plugin(nv::ICudaEngine& engine) {
+    const std::unique_ptr<nv::IEngineInspector> inspector(engine.createEngineInspector());
+    const std::string steps = inspector->getEngineInformation(nv::LayerInformationFormat::kJSON);
+    return steps.find("\"LayerType\": \"Plugin\"") != std::string::npos;
   }
 
   std::string errors() const {
@@ -162,6 +170,17 @@ Tensor noise(std::vector<int64_t> extents, int seed, nv::DataType type) {
   return tensor;
 }
 
+Tensor in_halves(Tensor tensor) {
+  if (tensor.type != nv::DataType::kFLOAT) return tensor;
+  tensor.type = nv::DataType::kHALF;
+  for (double& value : tensor.values) value = static_cast<double>(static_cast<_Float16>(value));
+  return tensor;
+}
+std::vector<Tensor> in_halves(std::vector<Tensor> tensors) {
+  for (Tensor& tensor : tensors) tensor = in_halves(std::move(tensor));
+  return tensors;
+}
+
 Tensor ints(std::vector<int64_t> extents, std::vector<double> values) {
   return {std::move(extents), std::move(values), nv::DataType::kINT32};
 }
@@ -183,9 +202,14 @@ Attributes& Attributes::set(const char* name, std::string text) {
 Attributes& Attributes::set(const char* name, nv::Dims dims) {
   return add(name, nv::PluginFieldType::kDIMS, &dims, 1, sizeof dims);
 }
+Attributes& Attributes::set_null(const char* name) {
+  all_.push_back({name, nv::PluginFieldType::kINT32, 1, {}});
+  return *this;
+}
 std::vector<nv::PluginField> Attributes::fields() const {
   std::vector<nv::PluginField> fields;
-  for (const Attribute& one : all_) fields.emplace_back(one.name.c_str(), one.data.data(), one.type, one.length);
+  for (const Attribute& one : all_)
+    fields.emplace_back(one.name.c_str(), one.data.empty() ? nullptr : one.data.data(), one.type, one.length);
   return fields;
 }
 
@@ -210,6 +234,8 @@ void expect_outputs(const char* plugin, const char* version, const Attributes& a
     const Outcome got = run(way, plugin, version, attributes, inputs);
     EXPECT_EQ(got.error, "");
     ASSERT_EQ(got.outputs.size(), outputs.size());
+    const bool has_work = std::ranges::any_of(outputs, [](const Tensor& y) { return volume(y.extents) > 0; });
+    EXPECT_EQ(got.has_plugin, way == Way::kEnqueue && has_work);
     for (size_t i = 0; i < outputs.size(); ++i) {
       SCOPED_TRACE(str("output ", i));
       EXPECT_EQ(got.outputs[i].type, outputs[i].type);

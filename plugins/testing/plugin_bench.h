@@ -22,6 +22,12 @@ struct Tensor {
 int64_t volume(const std::vector<int64_t>& extents);
 /// Numbers between -1 and 1 that look random, the same ones for the same seed.
 Tensor noise(std::vector<int64_t> extents, int seed, nv::DataType type = nv::DataType::kFLOAT);
+/// Tensors of floats as tensors of halves, whose values are rounded; others as they are.
+Tensor in_halves(Tensor tensor);
+std::vector<Tensor> in_halves(std::vector<Tensor> tensors);
+/// Of what is computed of halves: a rounding changes 2^-11 of a number, and some steps between inputs and outputs
+/// round.
+constexpr double kHalfTolerance = 0x1p-9;
 Tensor ints(std::vector<int64_t> extents, std::vector<double> values);
 
 /// Attributes, as a program hands them over.
@@ -31,6 +37,7 @@ class Attributes {
   Attributes& set(const char* name, std::vector<float> values);
   Attributes& set(const char* name, std::string text);
   Attributes& set(const char* name, nv::Dims dims);
+  Attributes& set_null(const char* name);  ///< one of length 1, whose data are null
   std::vector<nv::PluginField> fields() const;
 
  private:
@@ -54,12 +61,14 @@ const char* name_of(Way way);
 
 struct Outcome {
   std::vector<Tensor> outputs;
-  std::string error;  ///< of creating, building or running; empty if there was none
+  std::string error;        ///< of creating, building or running; empty if there was none
+  bool has_plugin = false;  ///< whether the engine has a step that is a plugin
 };
 Outcome run(Way way, const char* plugin, const char* version, const Attributes& attributes,
             const std::vector<Tensor>& inputs);
 
-/// Expects every way to give the outputs within `tolerance`, relative to the greater of 1 and the value.
+/// Expects every way to be the one that ran, and to give the outputs within `tolerance`, relative to the greater of 1
+/// and the value.
 void expect_outputs(const char* plugin, const char* version, const Attributes& attributes,
                     const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs, double tolerance = 1e-5);
 /// The error of adding, or building by layers, a plugin that does not fit.

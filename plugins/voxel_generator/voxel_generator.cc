@@ -88,7 +88,7 @@ std::vector<Value> VoxelGenerator::members(const Value& voxels) const {
   std::vector<Value> result;
   Value left = voxels;  // points that are none of the result yet, the others behind all voxels
   for (int64_t i = 0; i < settings_.most_points; ++i) {
-    result.push_back(scatter_reduced(none, left, indices, 1, Reduction::kMin));
+    result.push_back(scatter_reduced(none, left, indices, 1, kKilnMinimum));
     left = select(gather_elements(result.back(), left, 1) == index, behind, left);
   }
   return result;

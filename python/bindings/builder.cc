@@ -20,8 +20,8 @@ using Class = nb::class_<IBuilder>;
 
 Given<IBuilder> create_builder(nb::handle_t<ILogger> logger) {
   auto& to = as(logger);
-  Given<IBuilder> builder =
-      give_new(nvinfer1::createInferBuilder(to), {logger}, "no builder could be made; the log says why");
+  Given<IBuilder> builder = give_new(without_gil([&] { return nvinfer1::createInferBuilder(to); }), {logger},
+                                     "no builder could be made; the log says why");
   remember_logger(logger, to);
   return builder;
 }
@@ -42,7 +42,7 @@ void bind_building(Class& cls) {
             give(text, {});
             return plan;
           },
-          "network"_a, "config"_a, "kernel_text"_a,
+          "network"_a, "config"_a, "kernel_text"_a.none(),
           "As above. `kernel_text` is there for TensorRT's sake: Python cannot set it.")
       .def(
           "build_serialized_network_to_stream",
@@ -73,11 +73,17 @@ void bind_builder(nb::module_& m) {
   cls.def(nb::new_(&create_builder), "logger"_a, "Makes a builder that writes to a logger.")
       .def(
           "create_network",
-          [](nb::handle_t<IBuilder> self, uint32_t flags) { return give(as(self).createNetworkV2(flags), {self}); },
+          [](nb::handle_t<IBuilder> self, uint32_t flags) {
+            auto& builder = as(self);
+            return give(without_gil(builder, [&] { return builder.createNetworkV2(flags); }), {self});
+          },
           "flags"_a = 0U, "Makes an empty network; flags are bits 1 << int(NetworkDefinitionCreationFlag).")
       .def(
           "create_builder_config",
-          [](nb::handle_t<IBuilder> self) { return give(as(self).createBuilderConfig(), {self}); },
+          [](nb::handle_t<IBuilder> self) {
+            auto& builder = as(self);
+            return give(without_gil(builder, [&] { return builder.createBuilderConfig(); }), {self});
+          },
           "Makes a configuration with the defaults.")
       .def("create_optimization_profile", &IBuilder::createOptimizationProfile, nb::rv_policy::reference_internal,
            "Makes an empty profile, which the builder owns.")

@@ -141,6 +141,13 @@ auto without_gil(Object& object, Body&& body) {
   }
 }
 
+/// Runs `body` without the GIL. What makes an object may have to wait for a thread that logs, and that needs the GIL.
+template <class Body>
+auto without_gil(Body&& body) {
+  const nb::gil_scoped_release release;
+  return body();
+}
+
 /// Remembers the logger of an object that was made, which reports what no call under way can. The library keeps the
 /// process's first logger for good, so that one stays.
 void remember_logger(nb::handle object, const nvinfer1::ILogger& logger);

@@ -96,8 +96,12 @@ void bind_runs(Class& cls) {
 }
 
 void bind_tensors(Class& cls) {
-  cls.def("set_input_shape", &IExecutionContext::setInputShape, "name"_a, "shape"_a,
-          "Sets the shape of an input; whether it fits the profile.")
+  cls.def(
+         "set_input_shape",
+         [](IExecutionContext& self, const char* name, const Dims& shape) {
+           return without_gil(self, [&] { return self.setInputShape(name, shape); });
+         },
+         "name"_a, "shape"_a, "Sets the shape of an input; whether it fits the profile.")
       .def("get_tensor_shape", &IExecutionContext::getTensorShape, "name"_a,
            "The shape of a tensor; -1 where an extent is not known.")
       .def("get_tensor_strides", &IExecutionContext::getTensorStrides, "name"_a,
@@ -115,7 +119,7 @@ void bind_tensors(Class& cls) {
       .def(
           "set_output_allocator",
           [](IExecutionContext& self, const char* name, IOutputAllocator* output_allocator) {
-            const bool is_set = self.setOutputAllocator(name, output_allocator);
+            const bool is_set = without_gil(self, [&] { return self.setOutputAllocator(name, output_allocator); });
             if (is_set) hold_item(&self, (std::string("output_allocator of ") + name).c_str(), output_allocator);
             return is_set;
           },
@@ -133,16 +137,22 @@ void bind_tensors(Class& cls) {
 void bind_memory(Class& cls) {
   cls.def_prop_rw(
          "device_memory", nullptr,
-         [](IExecutionContext& self, size_t memory) { self.setDeviceMemory(to_pointer(memory)); },
+         [](IExecutionContext& self, size_t memory) {
+           without_gil(self, [&] { self.setDeviceMemory(to_pointer(memory)); });
+         },
          "The address of the context's memory; it can only be set.")
       .def(
           "set_device_memory",
           [](IExecutionContext& self, size_t memory, int64_t size) {
-            self.setDeviceMemoryV2(to_pointer(memory), size);
+            without_gil(self, [&] { self.setDeviceMemoryV2(to_pointer(memory), size); });
           },
           "memory"_a, "size"_a, "Sets the context's memory, of `size` bytes at an address.")
-      .def("update_device_memory_size_for_shapes", &IExecutionContext::updateDeviceMemorySizeForShapes,
-           "The bytes of memory that the context needs with the shapes that are set.")
+      .def(
+          "update_device_memory_size_for_shapes",
+          [](IExecutionContext& self) {
+            return without_gil(self, [&] { return self.updateDeviceMemorySizeForShapes(); });
+          },
+          "The bytes of memory that the context needs with the shapes that are set.")
       .def_prop_rw(
           "temporary_allocator", &IExecutionContext::getTemporaryStorageAllocator,
           [](IExecutionContext& self, IGpuAllocator* allocator) {
@@ -163,7 +173,7 @@ void bind_watching(Class& cls) {
   cls.def_prop_rw(
          "profiler", &IExecutionContext::getProfiler,
          [](IExecutionContext& self, IProfiler* profiler) {
-           self.setProfiler(profiler);
+           without_gil(self, [&] { self.setProfiler(profiler); });
            hold_item(&self, "profiler", profiler);
          },
          set_or_none(), "What is told of the time of each layer, or None.")
@@ -177,7 +187,7 @@ void bind_watching(Class& cls) {
       .def(
           "set_debug_listener",
           [](IExecutionContext& self, IDebugListener* listener) {
-            const bool is_set = self.setDebugListener(listener);
+            const bool is_set = without_gil(self, [&] { return self.setDebugListener(listener); });
             if (is_set) hold_item(&self, "debug_listener", listener);
             return is_set;
           },

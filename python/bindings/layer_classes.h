@@ -18,4 +18,8 @@ namespace kiln::python {
 /// TensorRT's module, they then assign `layer.__class__ = IPoolingLayer`.
 nanobind::object layer_for_python(nvinfer1::ILayer* layer, nanobind::handle network);
 
+/// Throws TypeError unless the layer is of a class or one derived from it: the methods of another class would call what
+/// the layer does not have. `layer.__class__ = type` asks.
+void check_layer_class(const nvinfer1::ILayer& layer, nanobind::handle type);
+
 }  // namespace kiln::python

@@ -6,6 +6,7 @@
 #include <NvInfer.h>
 
 #include "layer_class.h"
+#include "layer_classes.h"
 #include "with_warning.h"
 
 namespace kiln::python {
@@ -21,10 +22,27 @@ void set_num_ranks(ILayer& self, int32_t count) {
     throw std::runtime_error("num_ranks was refused; only IDistCollectiveLayer takes others than 1");
 }
 
+/// Assigns an attribute as Python does, but checks what is assigned to `__class__`, which no descriptor can.
+int set_attribute(PyObject* self, PyObject* name, PyObject* value) {
+  try {
+    if (value != nullptr && PyUnicode_CompareWithASCIIString(name, "__class__") == 0)
+      check_layer_class(nb::cast<ILayer&>(nb::handle(self)), value);
+    return PyObject_GenericSetAttr(self, name, value);
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_TypeError, error.what());
+  }
+  return -1;
+}
+
+PyType_Slot kSlots[] = {{Py_tp_setattro, reinterpret_cast<void*>(&set_attribute)}, {0, nullptr}};
+
 }  // namespace
 
 void bind_layers_base(nb::module_& m) {
-  layer_class<ILayer>(m, "ILayer", "Base of the layers of a network.", nb::is_weak_referenceable())
+  layer_class<ILayer>(m, "ILayer", "Base of the layers of a network.", nb::is_weak_referenceable(),
+                      nb::type_slots(kSlots))
       .def_prop_rw("name", &ILayer::getName, &ILayer::setName,
                    "Name for messages, profiles and refitting; at most 4096 characters.")
       .def_prop_rw("metadata", &ILayer::getMetadata, &ILayer::setMetadata,

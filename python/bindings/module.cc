@@ -4,6 +4,7 @@
 // The extension module `tensorrt.tensorrt`. A class is bound after its bases and after the enums of its defaults.
 
 #include "bindings.h"
+#include "kiln.h"
 
 NB_MODULE(tensorrt, m) {
   using namespace kiln::python;
@@ -13,6 +14,7 @@ NB_MODULE(tensorrt, m) {
   // A conversion that does not work is a TypeError; a line on the standard error would be one more.
   nb::set_implicit_cast_warnings(false);
 
+  bind_kiln(m);
   bind_run_enums(m);
   bind_build_enums(m);
   bind_layers_enums(m);

@@ -25,7 +25,8 @@ const char* c_str(const Path& path) { return path ? path->c_str() : nullptr; }
 
 Given<IParser> create_parser(nb::handle_t<INetworkDefinition> network, nb::handle_t<ILogger> logger) {
   auto& to = as(logger);
-  auto* parser = nvonnxparser::createParser(as(network), to);
+  auto& of = as(network);
+  auto* parser = without_gil([&] { return nvonnxparser::createParser(of, to); });
   Given<IParser> result = give_new(parser, {network, logger}, "no parser could be made; the log says why");
   remember_logger(logger, to);
   return result;
@@ -33,7 +34,8 @@ Given<IParser> create_parser(nb::handle_t<INetworkDefinition> network, nb::handl
 
 Given<IParserRefitter> create_refitter(nb::handle_t<IRefitter> refitter, nb::handle_t<ILogger> logger) {
   auto& to = as(logger);
-  auto* parser = nvonnxparser::createParserRefitter(as(refitter), to);
+  auto& of = as(refitter);
+  auto* parser = without_gil([&] { return nvonnxparser::createParserRefitter(of, to); });
   Given<IParserRefitter> result = give_new(parser, {refitter, logger}, "no parser could be made; the log says why");
   remember_logger(logger, to);
   return result;

@@ -57,12 +57,13 @@ nb::object show(nv::ISymExpr* argument, const KernelCall& call) {
 using Params = nv::IKernelLaunchParams;
 
 template <auto kGet, auto kSet>
-void bind_param(nb::class_<LaunchParams>& params, const char* name, const char* words) {
+void bind_param(nb::class_<LaunchParams>& params, const std::string& name, const char* words) {
+  const std::string getter = "def " + name + "(self) -> ISymExpr";
+  const std::string setter = "def " + name + "(self, value: ISymExpr, /) -> None";
   params.def_prop_rw(
-      name, [](const LaunchParams& self) { return show((self.get().*kGet)(), *self.call); },
+      name.c_str(), [](const LaunchParams& self) { return show((self.get().*kGet)(), *self.call); },
       [](const LaunchParams& self, nb::object value) { (self.get().*kSet)(self.keep(std::move(value))); },
-      nb::for_getter(nb::sig("def _(self) -> ISymExpr")),
-      nb::for_setter(nb::sig("def _(self, value: ISymExpr, /) -> None")), words);
+      nb::for_getter(nb::sig(getter.c_str())), nb::for_setter(nb::sig(setter.c_str())), words);
 }
 
 void bind_launch_params(nb::module_& m) {

@@ -16,11 +16,9 @@ namespace kiln::python {
 void bind_plugin_library(nb::module_& m) {
   m.def(
       "init_libnvinfer_plugins",
-      [](nb::typed<nb::object, nvinfer1::ILogger> logger, const std::string& name) {
-        nvinfer1::ILogger* to = logger.is_none() ? nullptr : &nb::cast<nvinfer1::ILogger&>(logger);
-        if (to != nullptr) logger.inc_ref();  // the plugins keep it as long as the process lives
-        const nb::gil_scoped_release release;
-        return initLibNvInferPlugins(to, name.c_str());
+      [](nvinfer1::ILogger* logger, const std::string& name) {
+        if (logger != nullptr) nb::find(logger).release();  // the plugins keep it as long as the process lives
+        return without_gil([&] { return initLibNvInferPlugins(logger, name.c_str()); });
       },
       "logger"_a.none(), "namespace"_a,
       "Registers the standard plugins in a namespace; messages go to the logger, if it is not None.");

@@ -5,6 +5,8 @@
 
 #include <cstring>
 #include <memory>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -165,12 +167,24 @@ void bind_old_plugins(nb::module_& m) {
 
 }  // namespace
 
+namespace {
+
+/// An InterfaceInfo has a pointer to its kind, which stays: kinds are those of the API.
+nv::InterfaceInfo interface_info(const std::string& kind, int32_t major, int32_t minor) {
+  static std::set<std::string>& kinds = *new std::set<std::string>;
+  return {kinds.insert(kind).first->c_str(), major, minor};
+}
+
+}  // namespace
+
 nb::object show_part(nv::IPluginCapability* part, nb::object keeps) {
   if (!part) return nb::none();
   return with_handle(class_of(*part), nb::cast(PartHandle{part, std::move(keeps)}));
 }
 
 void bind_plugin_native(nb::module_& m) {
+  m.def("_interface_info", &interface_info, "kind"_a, "major"_a, "minor"_a, "Makes an InterfaceInfo.");
+  m.attr("_python_plugin_version") = python_plugin_version();
   bind_parts(m);
   bind_plugins(m);
   bind_old_plugins(m);

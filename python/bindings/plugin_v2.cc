@@ -111,10 +111,7 @@ class OldPluginAdapter final : public nv::IPluginV2DynamicExt {
  private:
   /// Asks Python once for what C++ asks twice: how long it is, and what it is.
   void read_serialized() const;
-  int32_t getTensorRTVersion() const noexcept override {
-    return static_cast<int32_t>((static_cast<uint32_t>(nv::PluginVersion::kV2_DYNAMICEXT_PYTHON) << 24U) |
-                                (static_cast<uint32_t>(NV_TENSORRT_VERSION) & 0xFFFFFFU));
-  }
+  int32_t getTensorRTVersion() const noexcept override { return python_plugin_version(); }
 
   const PythonSide side_;
   mutable KeptText type_, version_, namespace_;
@@ -137,6 +134,11 @@ void OldPluginAdapter::read_serialized() const {
 }
 
 }  // namespace
+
+int32_t python_plugin_version() {
+  return static_cast<int32_t>((static_cast<uint32_t>(nv::PluginVersion::kV2_DYNAMICEXT_PYTHON) << 24U) |
+                              (static_cast<uint32_t>(NV_TENSORRT_VERSION) & 0xFFFFFFU));
+}
 
 nv::IPluginV2* adapt_v2(nb::object plugin) { return new OldPluginAdapter(std::move(plugin)); }
 

@@ -72,6 +72,8 @@ enum class Ends { kSilently, kWithDestroy };
 /// New adapters.
 nvinfer1::IPluginV3* adapt_v3(nb::object plugin, Ends ends);
 nvinfer1::IPluginV2* adapt_v2(nb::object plugin);
+/// What getTensorRTVersion of a plugin of version 2 in Python says.
+int32_t python_plugin_version();
 /// Deletes an adapter without telling its plugin.
 void forget(nvinfer1::IPluginV3* adapter);
 

@@ -28,7 +28,8 @@ constexpr const char* kExplicitQuantization = "implicit quantization is deprecat
 
 Given<IRefitter> create_refitter(nb::handle_t<ICudaEngine> engine, nb::handle_t<ILogger> logger) {
   auto& to = as(logger);
-  auto* refitter = nvinfer1::createInferRefitter(as(engine), to);
+  auto& of = as(engine);
+  auto* refitter = without_gil([&] { return nvinfer1::createInferRefitter(of, to); });
   Given<IRefitter> result = give_new(refitter, {engine, logger}, "no refitter could be made; the log says why");
   remember_logger(logger, to);
   return result;

@@ -21,8 +21,8 @@ using Self = nb::handle_t<IRuntime>;
 
 Given<IRuntime> create_runtime(nb::handle_t<ILogger> logger) {
   auto& to = as(logger);
-  Given<IRuntime> runtime =
-      give_new(nvinfer1::createInferRuntime(to), {logger}, "no runtime could be made; the log says why");
+  Given<IRuntime> runtime = give_new(without_gil([&] { return nvinfer1::createInferRuntime(to); }), {logger},
+                                     "no runtime could be made; the log says why");
   remember_logger(logger, to);
   return runtime;
 }

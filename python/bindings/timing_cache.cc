@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bindings.h"
+#include "callback.h"
 #include "convert.h"
 #include "lifetime.h"
 
@@ -53,9 +54,9 @@ std::string print_key(const TimingCacheKey& key) {
 }
 
 std::vector<TimingCacheKey> query_keys(const ITimingCache& self) {
-  const int64_t count = self.queryKeys(nullptr, 0);
+  const int64_t count = without_gil([&] { return self.queryKeys(nullptr, 0); });
   std::vector<TimingCacheKey> keys(count < 0 ? 0 : static_cast<size_t>(count));
-  if (count < 0 || self.queryKeys(keys.data(), count) != count)
+  if (count < 0 || without_gil([&] { return self.queryKeys(keys.data(), count); }) != count)
     throw std::runtime_error("the keys of the timing cache cannot be read; the log says why");
   return keys;
 }
@@ -78,15 +79,29 @@ void bind_timing_cache(nb::module_& m) {
   nb::class_<ITimingCache>(m, "ITimingCache", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots),
                            "Measurements of earlier builds, which make the next build quick and its choices the same.")
       .def(
-          "serialize", [](const ITimingCache& self) { return give(self.serialize(), {}); },
+          "serialize", [](const ITimingCache& self) { return give(without_gil([&] { return self.serialize(); }), {}); },
           "The entries as bytes, for IBuilderConfig.create_timing_cache.")
-      .def("combine", &ITimingCache::combine, "input_cache"_a, "ignore_mismatch"_a,
-           "Takes over the entries of another cache; False, unless mismatches are to be ignored, for another device's.")
+      .def(
+          "combine",
+          [](ITimingCache& self, const ITimingCache& input_cache, bool ignore_mismatch) {
+            return without_gil([&] { return self.combine(input_cache, ignore_mismatch); });
+          },
+          "input_cache"_a, "ignore_mismatch"_a,
+          "Takes over the entries of another cache; False, unless mismatches are to be ignored, for another device's.")
       .def("reset", &ITimingCache::reset, "Forgets all entries.")
       .def("queryKeys", &query_keys, "A list of all keys.")
-      .def("query", &ITimingCache::query, "key"_a, "The value of a key; its hash is 2**64 - 1 where there is none.")
-      .def("update", &ITimingCache::update, "key"_a, "value"_a,
-           "Sets the value of a key; False where the tactic is not one of the key's.");
+      .def(
+          "query",
+          [](const ITimingCache& self, const TimingCacheKey& key) {
+            return without_gil([&] { return self.query(key); });
+          },
+          "key"_a, "The value of a key; its hash is 2**64 - 1 where there is none.")
+      .def(
+          "update",
+          [](ITimingCache& self, const TimingCacheKey& key, const TimingCacheValue& value) {
+            return without_gil([&] { return self.update(key, value); });
+          },
+          "key"_a, "value"_a, "Sets the value of a key; False where the tactic is not one of the key's.");
 }
 
 }  // namespace kiln::python

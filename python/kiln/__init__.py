@@ -1,10 +1,54 @@
-"""Kiln: an inference compiler and runtime with the API of TensorRT.
+"""Kiln: engines for inference, from ONNX files and PyTorch's modules, on the CPU and on NVIDIA GPUs.
 
-The wheel holds the module `tensorrt` (Kiln's own), the libraries and headers for C++ programs, and the programs `kiln` and
-`trtexec`. Where NVIDIA's `tensorrt` is installed as well, `import tensorrt` finds NVIDIA's; `use_as_tensorrt()` asks for
-Kiln's.
+    import kiln
+    engine = kiln.compile("model.onnx")
+    y = engine(x)  # numpy gives numpy, torch gives torch
+
+`kiln.torch` compiles PyTorch's modules. The module `tensorrt` has the same engines under TensorRT's API: where NVIDIA's
+`tensorrt` is installed as well, `import tensorrt` finds NVIDIA's, and `use_as_tensorrt()` asks for Kiln's. The wheel also
+holds the libraries and headers for C++ programs, and the programs `kiln` and `trtexec`.
 """
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from ._bindings import bindings
+from ._compile import compile, load
+from ._engine import Engine
+from ._errors import Error, Message, ShapeError
 from ._install import cmake_dir, get_include, library_dir, use_as_tensorrt
+from ._profile import LayerTime, Profile
+from ._shapes import Range
+from ._tensors import Layer, Layers, Outputs, Tensor
 from ._version import __version__
 
-__all__ = ["__version__", "cmake_dir", "get_include", "library_dir", "use_as_tensorrt"]
+__all__ = [
+    "Engine",
+    "Error",
+    "Layer",
+    "LayerTime",
+    "Layers",
+    "Message",
+    "Outputs",
+    "Profile",
+    "Range",
+    "ShapeError",
+    "Tensor",
+    "__version__",
+    "bindings",
+    "cmake_dir",
+    "compile",
+    "get_include",
+    "library_dir",
+    "load",
+    "torch",
+    "use_as_tensorrt",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "torch":  # imported when first used: PyTorch need not be installed
+        return importlib.import_module("kiln.torch")
+    raise AttributeError(f"module 'kiln' has no attribute {name!r}")

@@ -42,6 +42,10 @@ def use_as_tensorrt():
         if os.path.dirname(os.path.dirname(os.path.abspath(loaded.__file__))) == folder:
             return
         raise ImportError(f"kiln.use_as_tensorrt(): tensorrt was imported already, from {loaded.__file__}")
+    hidden = "kiln._modules.tensorrt"  # its name where the package kiln has loaded it beside NVIDIA's
+    for name, module in list(sys.modules.items()):
+        if name == hidden or name.startswith(hidden + "."):
+            sys.modules["tensorrt" + name[len(hidden):]] = module
     if folder in sys.path:
         sys.path.remove(folder)
     sys.path.insert(0, folder)

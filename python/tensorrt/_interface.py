@@ -42,10 +42,7 @@ class IVersionedInterface:
     @property
     def interface_info(self) -> _library.InterfaceInfo:
         """InterfaceInfo of the interface: its kind and version."""
-        kind, major, minor = self.KIND
-        info = _library.InterfaceInfo()
-        info.kind, info.major, info.minor = kind, major, minor
-        return info
+        return _library._interface_info(*self.KIND)
 
 
 def native_of(self, method):

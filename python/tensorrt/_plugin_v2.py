@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from . import tensorrt as _library
 from ._interface import IVersionedInterface, int_value, native_of, only_called_by_the_library, str_value, value
 
 if TYPE_CHECKING:
@@ -175,6 +176,16 @@ class IPluginV2DynamicExt(IPluginV2DynamicExtBase):
 
     def __init__(self, other=None) -> None:
         """Prepares a new object; nothing is copied from `other`."""
+
+    @property
+    def tensorrt_version(self) -> int:
+        """int: version of the API, and in its top byte that Python implements the plugin."""
+        return _library._python_plugin_version
+
+    @property
+    def serialization_size(self) -> int:
+        """int: bytes that serialize gives."""
+        return self.get_serialization_size()
 
     def initialize(self) -> int | None:
         """Prepares runs; raises where that fails. By default there is nothing to do."""

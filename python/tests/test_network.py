@@ -141,6 +141,28 @@ def test_activations_and_poolings_by_index_tell_their_layer_type(held):
     assert softmax.axes == 2
 
 
+def test_layers_are_given_no_class_of_others():
+    """Its methods would call what the layer does not have."""
+    bench = Bench()
+    sigmoid_of_softmax(bench)
+    softmax, activation = bench.network
+    for layer, kind in [
+        (softmax, trt.IConvolutionLayer),
+        (softmax, trt.ITensor),
+        (softmax, object()),
+        (activation, trt.IPoolingLayer),
+        (activation, trt.ISoftMaxLayer),
+    ]:
+        with pytest.raises(TypeError, match="cannot be given"):
+            layer.__class__ = kind
+    assert (softmax.__class__, activation.__class__) == (trt.ISoftMaxLayer, trt.ILayer)
+    activation.__class__ = trt.ILayer
+    softmax.__class__ = trt.ILayer
+    assert bench.network[0].type is trt.LayerType.SOFTMAX
+    softmax.__class__ = trt.ISoftMaxLayer
+    assert softmax.axes == 2
+
+
 def test_layer():
     bench = Bench()
     activation = sigmoid_of_softmax(bench)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import tensorrt as trt
 from networks import Bench
-from plugins import ScaleCreator
+from plugins import Scale, ScaleCreator
 
 REGISTRY = trt.get_plugin_registry()
+F = trt.PluginFieldType
 
 
 def test_registry_is_one():
@@ -66,6 +67,67 @@ def test_parents():
         assert creator not in own.all_creators
     finally:
         REGISTRY.deregister_creator(creator)
+
+
+def test_creators_and_plugins_of_cpp():
+    trt.init_libnvinfer_plugins(None, "")
+    creator = REGISTRY.get_creator("ROIAlign_TRT", "2", "")
+    assert type(creator) is trt.IPluginCreatorV3One
+    assert (creator.name, creator.plugin_version, creator.plugin_namespace) == ("ROIAlign_TRT", "2", "")
+    assert creator.api_language == trt.APILanguage.CPP
+    assert creator.interface_info.kind == "PLUGIN CREATOR_V3ONE" and creator.interface_info.major == 1
+    assert "output_height" in [one.name for one in creator.field_names]
+    with pytest.raises(AttributeError, match="name of an object in C\\+\\+ is read-only"):
+        creator.name = "mine"
+    fields = [
+        trt.PluginField("output_height", np.array([2], np.int32), F.INT32),
+        trt.PluginField("output_width", np.array([3], np.int32), F.INT32),
+    ]
+    plugin = creator.create_plugin("roi", trt.PluginFieldCollection(fields), trt.TensorRTPhase.BUILD)
+    assert type(plugin) is trt.IPluginV3
+    parts = {kind: plugin.get_capability_interface(kind) for kind in trt.PluginCapabilityType.__members__.values()}
+    core, build, runtime = (parts[getattr(trt.PluginCapabilityType, name)] for name in ("CORE", "BUILD", "RUNTIME"))
+    assert (type(core), type(runtime)) == (trt.IPluginV3OneCore, trt.IPluginV3OneRuntime)
+    assert isinstance(build, trt.IPluginV3OneBuild)
+    assert (core.plugin_name, build.num_outputs) == ("ROIAlign_TRT", 1)
+    with pytest.raises(NotImplementedError, match="can be called by the library only"):
+        runtime.set_tactic(1)
+    bench = Bench()
+    images = bench.input("images", (1, 4, 8, 8))
+    boxes, indices = bench.input("boxes", (5, 4)), bench.input("indices", (5,), trt.int32)
+    for one in (plugin, plugin.clone()):
+        layer = bench.network.add_plugin_v3([images, boxes, indices], [], one)
+        assert layer is not None, bench.log.take_errors()
+        assert tuple(layer.get_output(0).shape) == (5, 4, 2, 3)
+        seen = layer.plugin.get_capability_interface(trt.PluginCapabilityType.CORE)
+        assert seen.plugin_name == "ROIAlign_TRT"
+
+
+def test_plugins_of_cpp_are_given_away_once():
+    trt.init_libnvinfer_plugins(None, "")
+    inner = REGISTRY.get_creator("ROIAlign_TRT", "2", "").create_plugin("roi", [], trt.TensorRTPhase.BUILD)
+
+    class Delegates(trt.IPluginV3):
+        def get_capability_interface(self, type):
+            return None
+
+        def clone(self):
+            return inner
+
+    bench = Bench()
+    inputs = [bench.input("images", (1, 4, 8, 8)), bench.input("boxes", (5, 4)), bench.input("indices", (5,), trt.int32)]
+    assert bench.network.add_plugin_v3(inputs, [], Delegates()) is not None, bench.log.take_errors()
+    with pytest.raises(RuntimeError, match="no longer the program's"):
+        inner.clone()
+    assert bench.network.add_plugin_v3(inputs, [], Delegates()) is None
+    assert "no longer the program's" in bench.log.take_errors()
+
+
+def test_interfaces_of_python():
+    scale = Scale()
+    assert scale.api_language == trt.APILanguage.PYTHON
+    assert (scale.interface_info.kind, scale.interface_info.major) == ("PLUGIN", 1)
+    assert trt.IPluginV3OneBuildV2().interface_info.major == 2
 
 
 def test_names_that_a_creator_lacks():
@@ -152,9 +214,6 @@ def test_libraries():
     assert REGISTRY.load_library("/nowhere/libplugin.so") is None
     with pytest.raises(TypeError):
         REGISTRY.deregister_library(3)
-
-
-F = trt.PluginFieldType
 
 
 @pytest.mark.parametrize(

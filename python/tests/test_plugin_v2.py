@@ -289,6 +289,16 @@ def test_plugin_of_a_library(standard_plugins):
         again.plugin_type
 
 
+def test_properties_of_a_plugin_in_python():
+    plugin = Shift(3)
+    assert plugin.tensorrt_version >> 24 == 67
+    assert plugin.tensorrt_version & 0xFFFFFF == 101600
+    assert plugin.serialization_size == 8
+    assert plugin.FORMAT_COMBINATION_LIMIT == 100
+    with pytest.raises(AttributeError):
+        plugin.tensorrt_version = 3
+
+
 def test_what_has_no_constructor():
     for kind in (trt.IPluginV2, trt.IPluginV2Ext, trt.IPluginV2DynamicExtBase):
         with pytest.raises(TypeError, match=f"{kind.__name__} has no constructor"):

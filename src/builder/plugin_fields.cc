@@ -10,6 +10,7 @@ Status take_fields(AnyStep& step, const std::string& name) {
   if (!known || !known->object) return {};
   steps::Plugin plugin = *known;
   plugin.fields = TRY(in_context(plugin.object->fields(), [&] { return str("step '", name, "'"); }));
+  plugin.metadata = plugin.object->metadata();
   step = std::move(plugin);
   return {};
 }

@@ -80,15 +80,15 @@ Result<int> InferContext::axis(int64_t axis, const TensorType& x, std::string_vi
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
-sym::Expr InferContext::decided_size(std::string_view name, sym::Expr most) {
+sym::Expr InferContext::decided_size(std::string_view name, sym::Expr most, std::optional<int64_t> opt) {
   if (!sym::reads_unbounded(most)) {
     // What is made of a size without a bound has to show that it is: floor_div(size, 2), too.
     const bool is_open = sym::is_no_bound(most) || sym::grows_without_bound(most);
     const int64_t max = is_open ? sym::kMostUnbounded : std::max<int64_t>(most.max(), 0);
-    const int64_t typical = sym::is_no_bound(most) ? sym::kTypicalSize : most.opt();
+    const int64_t typical = opt.value_or(sym::is_no_bound(most) ? sym::kTypicalSize : most.opt());
     return next_symbol(name, {0, std::clamp<int64_t>(typical, 0, max), max}, most, false);
   }
-  const int64_t typical = std::clamp<int64_t>(most.opt(), 0, sym::kMostUnbounded);
+  const int64_t typical = std::clamp<int64_t>(opt.value_or(most.opt()), 0, sym::kMostUnbounded);
   return next_symbol(name, {0, typical, sym::kMostUnbounded}, sym::unbounded(table_), false);
 }
 

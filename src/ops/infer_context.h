@@ -1,6 +1,7 @@
 /// The view of an op while its output types are found.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -72,8 +73,8 @@ class InferContext {
 
   /// The symbol, in [0, most], of the next size that the op's runs decide, called `name`. An op asks for all of its
   /// sizes whenever it is inferred, in the order in which its runs tell them; inferring it again gives the same
-  /// symbols. A bound that reads sym::unbounded is none.
-  sym::Expr decided_size(std::string_view name, sym::Expr most);
+  /// symbols. A bound that reads sym::unbounded is none. What is tuned for is `opt`, else the bound's optimum.
+  sym::Expr decided_size(std::string_view name, sym::Expr most, std::optional<int64_t> opt = {});
   /// The symbol of a number that the op's runs read from data, of any sign: a size like the others.
   sym::Expr decided_number(std::string_view name);
   /// The symbol of an element that each run of a body binds; asked for behind all sizes.

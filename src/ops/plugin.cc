@@ -50,6 +50,11 @@ Status PluginField::check() const {
   return {};
 }
 
+Result<PluginKernel> PluginObject::kernel(InferContext&, std::span<const PluginTensor>, std::span<const PluginTensor>,
+                                          int) const {
+  return error(Code::kInternal, identity(), " has no kernel");
+}
+
 namespace ops {
 
 Status Plugin::infer(InferContext& cx) const {

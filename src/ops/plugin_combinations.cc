@@ -73,6 +73,21 @@ PluginTensor plugin_tensor(const TensorType& type) {
   return tensor;
 }
 
+PluginChoices plugin_choices(const TensorType& type, bool is_constant) {
+  return {.tensor = plugin_tensor(type), .dtypes = {type.dtype}, .is_constant = is_constant};
+}
+
+void follow_aliases(std::span<PluginChoices> outputs, std::span<const int> aliased_inputs) {
+  for (size_t i = 0; i < aliased_inputs.size(); ++i) outputs[i].same_as = aliased_inputs[i];
+}
+
+std::string types_text(std::span<const PluginTensor> tensors, size_t num_inputs) {
+  std::string text;
+  for (size_t i = 0; i < tensors.size(); ++i)
+    text += str(i == 0 ? "" : i == num_inputs ? " -> " : ", ", tensors[i].dtype);
+  return text;
+}
+
 PluginCombinations find_combinations(const PluginObject& plugin, std::span<const PluginChoices> choices, int num_inputs,
                                      int most, int most_calls) {
   return Search(plugin, choices, num_inputs, most, most_calls).run();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "ops/plugin_object.h"
@@ -19,6 +20,14 @@ struct PluginChoices {
   bool is_constant = false;   ///< its memory is row-major or channels last, never blocked
   int same_as = -1;           ///< an earlier tensor, of which it has type and format; -1: none
 };
+
+/// A tensor of this type, as it is.
+PluginChoices plugin_choices(const TensorType& type, bool is_constant);
+/// Outputs, which stand behind the inputs, are as the inputs to which they are aliased (ops::Plugin::aliased_inputs).
+void follow_aliases(std::span<PluginChoices> outputs, std::span<const int> aliased_inputs);
+
+/// "f32, i32 -> f32".
+std::string types_text(std::span<const PluginTensor> tensors, size_t num_inputs);
 
 struct PluginCombinations {
   std::vector<std::vector<PluginTensor>> found;  ///< in order; each has all tensors, inputs first

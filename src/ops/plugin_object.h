@@ -1,5 +1,5 @@
 /// A plugin as the compiler and the runtime see it, whatever interface its author wrote it against: src/plugin makes
-/// these of TensorRT's classes. All calls reach code of the program's.
+/// these of TensorRT's classes. Every call runs code of the program.
 #pragma once
 
 #include <array>
@@ -10,6 +10,7 @@
 
 #include "base/field.h"
 #include "ops/infer_context.h"
+#include "ops/plugin_kernel.h"
 #include "tensor/field_types.h"
 #include "tensor/format.h"
 
@@ -131,6 +132,14 @@ class PluginObject {
   };
   virtual Result<Configured> configure(std::span<const PluginTensor> inputs,
                                        std::span<const PluginTensor> outputs) const = 0;
+  /// Whether a device launches a kernel of it, and nothing of the plugin itself: then it has no `fields`, and nothing
+  /// to `attach`.
+  virtual bool is_kernel() const { return false; }
+  /// The kernel of a configured copy, whose launch is told in the extents of the inputs of `cx`, the node's.
+  virtual Result<PluginKernel> kernel(InferContext& cx, std::span<const PluginTensor> inputs,
+                                      std::span<const PluginTensor> outputs, int tactic) const;
+  /// What it says of its configuration, for people.
+  virtual std::string metadata() const { return {}; }
   /// What makes a configured copy again. Asked once, of what a plan keeps.
   virtual Result<std::vector<PluginField>> fields() const = 0;
 

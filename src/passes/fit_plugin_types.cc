@@ -19,28 +19,15 @@ std::vector<PluginChoices> choices_of(const ir::Graph& graph, const ir::Node& no
                                       bool other_floats) {
   std::vector<PluginChoices> all;
   const auto add = [&](ir::ValueId value) {
-    PluginChoices& one = all.emplace_back();
-    one.tensor = plugin_tensor(graph.type(value));
-    one.dtypes = {one.tensor.dtype};
-    one.is_constant = graph.constant(value) != nullptr;
+    PluginChoices& one = all.emplace_back(plugin_choices(graph.type(value), graph.constant(value) != nullptr));
     if (!other_floats || !is_replaceable(one.tensor.dtype)) return;
     for (const DType dtype : kFloats)
       if (dtype != one.tensor.dtype) one.dtypes.push_back(dtype);
   };
   for (int i = 0; i < num_tensors; ++i) add(node.inputs[static_cast<size_t>(i)]);
-  const std::vector<int>& aliased = node.op.as<ops::Plugin>()->aliased_inputs;
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
-    add(node.outputs[i]);
-    if (i < aliased.size()) all.back().same_as = aliased[i];
-  }
+  for (const ir::ValueId output : node.outputs) add(output);
+  follow_aliases(std::span(all).last(node.outputs.size()), node.op.as<ops::Plugin>()->aliased_inputs);
   return all;
-}
-
-std::string types_of(std::span<const PluginTensor> tensors, size_t num_inputs) {
-  std::string text;
-  for (size_t i = 0; i < tensors.size(); ++i)
-    text += str(i == 0 ? "" : i == num_inputs ? " -> " : ", ", tensors[i].dtype);
-  return text;
 }
 
 /// Casts inputs to the types of `tensors`, and outputs of those types back.
@@ -60,7 +47,9 @@ Status cast_around(ir::Graph& graph, ir::NodeId id, std::span<const PluginTensor
     if (graph.type(input).dtype != tensors[i].dtype)
       graph.set_input(id, static_cast<int>(i), TRY(cast(input, tensors[i].dtype)));
   }
-  for (const PluginTensor& output : tensors.subspan(num_inputs)) plugin.output_types.push_back(output.dtype);
+  std::vector<DType> output_types;  // in place of those that an earlier pass has set
+  for (const PluginTensor& output : tensors.subspan(num_inputs)) output_types.push_back(output.dtype);
+  plugin.output_types = std::move(output_types);
   graph.set_op(id, std::move(plugin));
   TRY(graph.infer());
   const std::vector<ir::ValueId> outputs = graph.node(id).outputs;
@@ -88,7 +77,7 @@ Status fit(ir::Graph& graph, ir::NodeId id, PassContext& cx) {
   if (other.found.empty()) return {};  // the build says so
   const std::string words =
       str("layer '", node.name, "': ", plugin.plugin, " does not take the network's types; casts to ",
-          types_of(other.found[0], static_cast<size_t>(plugin.num_tensors)), " stand around it");
+          types_text(other.found[0], static_cast<size_t>(plugin.num_tensors)), " stand around it");
   if (cx.warned.insert(words).second) cx.log.warning(words);
   return cast_around(graph, id, other.found[0]);
 }

@@ -16,6 +16,7 @@
 #include "passes/pass.h"
 #include "passes/recognize_gelu.h"
 #include "passes/recognize_normalization.h"
+#include "passes/recognize_recurrence.h"
 #include "passes/remove_dead.h"
 #include "passes/remove_identities.h"
 #include "passes/shape_arithmetic.h"
@@ -44,6 +45,7 @@ std::span<const NamedPass> pipeline() {
       {"simplify_arithmetic", simplify_arithmetic},
       {"recognize_gelu", recognize_gelu},
       {"recognize_normalization", recognize_normalization},
+      {"recognize_recurrence", recognize_recurrence},
       {"split_coefficients", split_coefficients},
       {"gather_to_slice", gather_to_slice},
       {"drop_expands", drop_expands},

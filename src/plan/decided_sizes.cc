@@ -68,9 +68,9 @@ namespace {
 
 /// A size as its step has told it. Of a plugin's scalar of 32 bits a GPU copies those alone.
 int64_t told_size(const Block& block, const Step& step, size_t k, int64_t told) {
-  const auto* const plugin = step.step.as<steps::Plugin>();
-  if (!plugin || k >= plugin->size_outputs.size()) return told;
-  const auto output = static_cast<size_t>(plugin->size_outputs[k]);
+  const std::vector<int>* const outputs = steps::size_outputs_of(step.step);
+  if (!outputs || k >= outputs->size()) return told;
+  const auto output = static_cast<size_t>((*outputs)[k]);
   const Tensor& scalar = block.tensors[static_cast<size_t>(step.outputs[output])];
   return scalar.dtype == DType::kI32 ? static_cast<int32_t>(told) : told;
 }

@@ -2,15 +2,27 @@
 
 #include <impl/NvInferPythonPlugin.h>
 
-#include <cstring>
-
 namespace kiln::plugin {
 
+std::string_view interface_name(CreatorKind kind) {
+  switch (kind) {
+    case CreatorKind::kV1: return "PLUGIN CREATOR_V1";
+    case CreatorKind::kV3One: return "PLUGIN CREATOR_V3ONE";
+    case CreatorKind::kV3Quick: return "PLUGIN CREATOR_V3QUICK";
+    case CreatorKind::kUnknown: break;
+  }
+  return "";
+}
+
+std::string_view interface_name(const nvinfer1::IPluginCreatorInterface& creator) {
+  const char* const kind = creator.getInterfaceInfo().kind;
+  return kind ? kind : "";
+}
+
 CreatorKind kind_of(const nvinfer1::IPluginCreatorInterface& creator) {
-  const char* kind = creator.getInterfaceInfo().kind;
-  if (!std::strcmp(kind, "PLUGIN CREATOR_V1")) return CreatorKind::kV1;
-  if (!std::strcmp(kind, "PLUGIN CREATOR_V3ONE")) return CreatorKind::kV3One;
-  if (!std::strcmp(kind, "PLUGIN CREATOR_V3QUICK")) return CreatorKind::kV3Quick;
+  const std::string_view text = interface_name(creator);
+  for (const CreatorKind kind : {CreatorKind::kV1, CreatorKind::kV3One, CreatorKind::kV3Quick})
+    if (text == interface_name(kind)) return kind;
   return CreatorKind::kUnknown;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plugin/creator_identity.h"
 #include "plugin/fields.h"
 #include "plugin/v2_plugin.h"
 #include "plugin/v3_plugin.h"
@@ -10,9 +11,6 @@ namespace kiln::plugin {
 namespace {
 
 namespace nv = nvinfer1;
-
-constexpr std::string_view kV3Creator = "PLUGIN CREATOR_V3ONE", kV2Creator = "PLUGIN CREATOR_V1",
-                           kQuickCreator = "PLUGIN CREATOR_V3QUICK";
 
 /// Those of the attributes that a creator names: TensorRT hands it no others.
 std::vector<PluginField> fields_of(const nv::PluginFieldCollection* names, std::span<const PluginField> attributes) {
@@ -50,11 +48,12 @@ Result<std::shared_ptr<const PluginObject>> create_v3(nv::IPluginCreatorInterfac
 Result<std::shared_ptr<const PluginObject>> create_quick(nv::IPluginCreatorInterface& creator,
                                                          const PluginIdentity& plugin,
                                                          std::span<const PluginField> attributes,
+                                                         nv::QuickPluginCreationRequest request,
                                                          const Services& services) {
   constexpr auto kPhase = nv::TensorRTPhase::kBUILD;  // the name is the plugin's, by which Python finds its functions
   nv::IPluginV3* const made =
       make_of<nv::IPluginCreatorV3Quick>(creator, attributes, [&](auto& known, const auto& fields) {
-        return known.createPlugin(plugin.name.c_str(), plugin.plugin_namespace.c_str(), &fields, kPhase, kQuickRequest);
+        return known.createPlugin(plugin.name.c_str(), plugin.plugin_namespace.c_str(), &fields, kPhase, request);
       });
   if (!made) return error(Code::kInvalidArgument, plugin, ": createPlugin returned null for the node's attributes");
   return adopt_v3(made, kPhase, services);
@@ -67,8 +66,8 @@ Result<std::shared_ptr<const PluginObject>> create_v2(nv::IPluginCreatorInterfac
   nv::IPluginV2* const made = make_of<nv::IPluginCreator>(
       creator, attributes, [&](auto& known, const auto& fields) { return known.createPlugin(layer.c_str(), &fields); });
   if (!made) return error(Code::kInvalidArgument, plugin, ": createPlugin returned null for the node's attributes");
-  made->setPluginNamespace(plugin.plugin_namespace.c_str());
-  return adopt_v2(made, nv::TensorRTPhase::kBUILD, services);
+  return adopt_v2(made, nv::TensorRTPhase::kBUILD, services,
+                  std::make_shared<const std::string>(plugin.plugin_namespace));
 }
 
 }  // namespace
@@ -78,23 +77,25 @@ nv::IPluginCreatorInterface* find_creator(nv::IPluginRegistry& registry, const P
 }
 
 Result<PluginGeneration> generation_of(nv::IPluginCreatorInterface& creator, const PluginIdentity& plugin) {
-  const nv::InterfaceInfo info = creator.getInterfaceInfo();
-  const std::string_view kind = info.kind ? info.kind : "";
-  if (kind == kV3Creator) return PluginGeneration::kV3;
-  if (kind == kV2Creator) return PluginGeneration::kV2;
-  if (kind == kQuickCreator) return PluginGeneration::kQuick;
-  return error(Code::kUnsupported, "the creator of ", plugin, " is of interface '", kind, "'; '", kV3Creator, "', '",
-               kV2Creator, "' or '", kQuickCreator, "' is needed");
+  switch (kind_of(creator)) {
+    case CreatorKind::kV3One: return PluginGeneration::kV3;
+    case CreatorKind::kV1: return PluginGeneration::kV2;
+    case CreatorKind::kV3Quick: return PluginGeneration::kQuick;
+    case CreatorKind::kUnknown: break;
+  }
+  return error(Code::kUnsupported, "the creator of ", plugin, " is of interface '", interface_name(creator), "'; '",
+               interface_name(CreatorKind::kV3One), "', '", interface_name(CreatorKind::kV1), "' or '",
+               interface_name(CreatorKind::kV3Quick), "' is needed");
 }
 
 Result<ops::Plugin> create_plugin(nv::IPluginCreatorInterface& creator, const PluginIdentity& plugin,
                                   std::string_view layer, std::span<const PluginField> attributes,
-                                  const Services& services) {
+                                  nv::QuickPluginCreationRequest request, const Services& services) {
   const std::string name(layer);
   std::shared_ptr<const PluginObject> object;
   switch (TRY(generation_of(creator, plugin))) {
     case PluginGeneration::kV3: object = TRY(create_v3(creator, plugin, name, attributes, services)); break;
-    case PluginGeneration::kQuick: object = TRY(create_quick(creator, plugin, attributes, services)); break;
+    case PluginGeneration::kQuick: object = TRY(create_quick(creator, plugin, attributes, request, services)); break;
     case PluginGeneration::kV2: object = TRY(create_v2(creator, plugin, name, attributes, services)); break;
   }
   return ops::Plugin{.plugin = object->identity(), .fields = {}, .num_tensors = 0, .object = object};

@@ -11,9 +11,6 @@
 
 namespace kiln::plugin {
 
-/// The form that quick plugins are asked for: kernels of their build alone are not in Kiln yet.
-inline constexpr auto kQuickRequest = nvinfer1::QuickPluginCreationRequest::kSTRICT_JIT;
-
 /// The creator of a plugin; null where the registry has none.
 nvinfer1::IPluginCreatorInterface* find_creator(nvinfer1::IPluginRegistry& registry, const PluginIdentity& plugin);
 
@@ -21,9 +18,10 @@ nvinfer1::IPluginCreatorInterface* find_creator(nvinfer1::IPluginRegistry& regis
 Result<PluginGeneration> generation_of(nvinfer1::IPluginCreatorInterface& creator, const PluginIdentity& plugin);
 
 /// The plugin that a creator makes of the attributes that it names (getFieldNames), for the layer of that name. Fails
-/// where it makes none, or is of an interface that Kiln does not know. `services` outlive the op.
+/// where it makes none, or is of an interface that Kiln does not know. `request` is for quick plugins' creators.
+/// `services` outlive the op.
 Result<ops::Plugin> create_plugin(nvinfer1::IPluginCreatorInterface& creator, const PluginIdentity& plugin,
                                   std::string_view layer, std::span<const PluginField> attributes,
-                                  const Services& services);
+                                  nvinfer1::QuickPluginCreationRequest request, const Services& services);
 
 }  // namespace kiln::plugin

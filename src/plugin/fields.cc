@@ -2,7 +2,21 @@
 
 #include <cstring>
 
+#include "api/base/dims_bytes.h"
+
 namespace kiln::plugin {
+namespace {
+
+Bytes data_of(const nvinfer1::PluginField& field, PluginFieldType type) {
+  Bytes data(static_cast<size_t>(size_bytes(type, field.length)));
+  if (type == PluginFieldType::kDims)
+    api::copy_dims(data.data(), field.data, static_cast<size_t>(field.length));
+  else if (!data.empty())
+    std::memcpy(data.data(), field.data, data.size());
+  return data;
+}
+
+}  // namespace
 
 Result<std::vector<PluginField>> fields_from_api(const nvinfer1::PluginFieldCollection* fields) {
   if (!fields || fields->nbFields == 0) return std::vector<PluginField>();
@@ -18,8 +32,7 @@ Result<std::vector<PluginField>> fields_from_api(const nvinfer1::PluginFieldColl
     TRY(require(field.length >= 0, "field '", name, "' has length ", field.length));
     TRY(require(field.length == 0 || field.data, "field '", name, "' has ", field.length, " elements, and no data"));
     PluginField copy{.name = name, .type = static_cast<PluginFieldType>(type), .count = field.length, .data = {}};
-    copy.data.resize(static_cast<size_t>(size_bytes(copy.type, copy.count)));
-    if (!copy.data.empty()) std::memcpy(copy.data.data(), field.data, copy.data.size());
+    copy.data = data_of(field, copy.type);
     TRY(copy.check());
     result.push_back(std::move(copy));
   }

@@ -36,6 +36,8 @@ Result<std::shared_ptr<const PluginObject>> make_v3(const steps::Plugin& step, c
 Result<std::shared_ptr<const PluginObject>> make_quick(const steps::Plugin& step, nv::IPluginCreatorV3Quick& creator,
                                                        const Services& services) {
   constexpr auto kPhase = nv::TensorRTPhase::kRUNTIME;
+  // What is ahead of time left a kernel in the plan, and no plugin.
+  constexpr auto kQuickRequest = nv::QuickPluginCreationRequest::kSTRICT_JIT;
   const FieldCollection fields(step.fields);
   nv::IPluginV3* const made = creator.createPlugin(step.plugin.name.c_str(), step.plugin.plugin_namespace.c_str(),
                                                    &fields.collection(), kPhase, kQuickRequest);
@@ -53,8 +55,8 @@ Result<std::shared_ptr<const PluginObject>> make_v2(const steps::Plugin& step, c
   if (!made)
     return error(Code::kDevice, step.plugin, ": deserializePlugin returned null for the ", bytes.size(),
                  " bytes of the plan");
-  made->setPluginNamespace(step.plugin.plugin_namespace.c_str());
-  return adopt_v2(made, nv::TensorRTPhase::kRUNTIME, services);
+  return adopt_v2(made, nv::TensorRTPhase::kRUNTIME, services,
+                  std::make_shared<const std::string>(step.plugin.plugin_namespace));
 }
 
 Result<std::shared_ptr<const PluginObject>> make(const steps::Plugin& step, const std::string& layer,
@@ -68,7 +70,8 @@ Result<std::shared_ptr<const PluginObject>> make(const steps::Plugin& step, cons
         " is registered: load its library (IPluginRegistry::loadLibrary, trtexec --staticPlugins), or register "
         "the creator, before the engine is loaded");
   const PluginGeneration generation = TRY(generation_of(*found, id));
-  if (generation != step.generation)
+  // A creator of version 3 may make quick plugins, and the other way round: what it makes tells which it is.
+  if ((generation == PluginGeneration::kV2) != (step.generation == PluginGeneration::kV2))
     return error(Code::kVersion, id, " is of generation ", step.generation,
                  " in the plan, and its creator makes those of ", generation,
                  "; rebuild the engine with this creator, or register the one that it was built with");

@@ -90,8 +90,8 @@ Result<std::vector<std::pair<PluginIdentity, PlanLibraries::Creator*>>> creators
   std::vector<std::pair<PluginIdentity, PlanLibraries::Creator*>> creators;
   for (PlanLibraries::Creator* creator : TRY(library.creators())) {
     const CreatorIdentity id = identity_of(*creator);
-    TRY(require(id.name && id.version, "a creator's name or version is null, or its kind '",
-                creator->getInterfaceInfo().kind, "' is not one that Kiln knows"));
+    TRY(require(id.name && id.version, "a creator's name or version is null, or its kind '", interface_name(*creator),
+                "' is not one that Kiln knows"));
     creators.push_back({{id.name, id.version, id.plugin_namespace ? id.plugin_namespace : ""}, creator});
   }
   return creators;
@@ -111,29 +111,30 @@ namespace {
 using Loaded = PlanLibraries::Loaded;
 
 /// Libraries of plans that engines of the process keep loaded, by their bytes.
-class Kept {
+class SharedLibraries {
  public:
   std::shared_ptr<const Loaded> find(const Hash128& bytes) {
     const std::lock_guard lock(mutex_);
     const auto found = loaded_.find(bytes);
     return found == loaded_.end() ? nullptr : found->second.lock();
   }
-  /// The one that is kept for these bytes: another thread's, or else `loaded`.
-  std::shared_ptr<const Loaded> keep(const Hash128& bytes, std::shared_ptr<const Loaded> loaded) {
+  /// The one that is shared for these bytes: another thread's, or else `loaded`.
+  std::shared_ptr<const Loaded> share(const Hash128& bytes, std::shared_ptr<const Loaded> loaded) {
     const std::lock_guard lock(mutex_);
-    std::weak_ptr<const Loaded>& kept = loaded_[bytes];
-    if (auto earlier = kept.lock()) return earlier;
-    kept = loaded;
+    std::erase_if(loaded_, [](const auto& entry) { return entry.second.expired(); });
+    std::weak_ptr<const Loaded>& shared = loaded_[bytes];
+    if (auto earlier = shared.lock()) return earlier;
+    shared = loaded;
     return loaded;
   }
 
  private:
   std::mutex mutex_;
-  std::map<Hash128, std::weak_ptr<const Loaded>> loaded_;
+  std::map<Hash128, std::weak_ptr<const Loaded>> loaded_;  ///< those that are unloaded go when another one comes
 };
-Kept& kept_libraries() {
-  static Kept& kept = *new Kept;  // engines may outlive static objects
-  return kept;
+SharedLibraries& shared_libraries() {
+  static SharedLibraries& all = *new SharedLibraries;  // engines may outlive static objects
+  return all;
 }
 
 Result<std::shared_ptr<const Loaded>> load_from(Result<TemporaryFile> empty, std::span<const std::byte> bytes) {
@@ -163,8 +164,8 @@ Result<std::shared_ptr<const Loaded>> load_anywhere(std::span<const std::byte> b
 Result<std::shared_ptr<const Loaded>> load_one(const plan::Weight& stored, const TemporaryFiles& files) {
   const std::span<const std::byte> bytes = stored.value.bytes();
   const Hash128 hash = hash128(bytes);
-  if (auto kept = kept_libraries().find(hash)) return kept;
-  return kept_libraries().keep(hash, TRY(load_anywhere(bytes, files)));
+  if (auto shared = shared_libraries().find(hash)) return shared;
+  return shared_libraries().share(hash, TRY(load_anywhere(bytes, files)));
 }
 
 Result<plan::Weight> read_library(const std::string& path) {

@@ -1,7 +1,5 @@
 #include "plugin/quick_plugin.h"
 
-#include <impl/NvInferPythonPlugin.h>
-
 #include <algorithm>
 #include <span>
 #include <string_view>
@@ -33,6 +31,27 @@ Part* part_of(nv::IPluginV3& plugin, Type type, std::string_view kind) {
   return kind_of(part) == kind ? static_cast<Part*>(part) : nullptr;
 }
 
+/// The parts of a quick plugin that it has.
+struct QuickParts {
+  nv::IPluginV3QuickCore* core;
+  nv::IPluginV3QuickBuild* build;
+  nv::IPluginV3QuickAOTBuild* ahead;
+  nv::IPluginV3QuickRuntime* runtime = nullptr;
+
+  explicit QuickParts(nv::IPluginV3& plugin)
+      : core(part_of<nv::IPluginV3QuickCore>(plugin, Type::kCORE, kCore)),
+        build(part_of<nv::IPluginV3QuickBuild>(plugin, Type::kBUILD, kBuild)),
+        ahead(part_of<nv::IPluginV3QuickAOTBuild>(plugin, Type::kBUILD, kAotBuild)) {
+    if (ahead) build = ahead;
+    // What is ahead of time is not asked for a runtime part: TensorRT's bindings print an error where there is none.
+    if (!ahead) runtime = part_of<nv::IPluginV3QuickRuntime>(plugin, Type::kRUNTIME, kRuntime);
+  }
+  /// Whether the same parts are there.
+  bool is_like(const QuickParts& other) const {
+    return !core == !other.core && !build == !other.build && !ahead == !other.ahead && !runtime == !other.runtime;
+  }
+};
+
 /// Strides in elements; of a blocked format, whose elements have none, those of its row-major order.
 std::vector<nv::Dims> strides_of(const nv::PluginTensorDesc* tensors, int32_t count) {
   std::vector<nv::Dims> result;
@@ -51,17 +70,13 @@ class QuickAdapter final : public nv::IPluginV3,
                            public nv::IPluginV3OneBuildV2,
                            public nv::IPluginV3OneRuntime {
  public:
-  explicit QuickAdapter(std::unique_ptr<nv::IPluginV3> quick)
-      : quick_(std::move(quick)),
-        core_(*part_of<nv::IPluginV3QuickCore>(*quick_, Type::kCORE, kCore)),
-        build_(part_of<nv::IPluginV3QuickBuild>(*quick_, Type::kBUILD, kBuild)),
-        runtime_(part_of<nv::IPluginV3QuickRuntime>(*quick_, Type::kRUNTIME, kRuntime)) {}
+  QuickAdapter(std::unique_ptr<nv::IPluginV3> quick, const QuickParts& parts)
+      : quick_(std::move(quick)), parts_(parts), core_(*parts.core), build_(parts.build), runtime_(parts.runtime) {}
 
   nv::IPluginV3& inside() { return *quick_; }
   const Status& listing() const { return listing_; }
+  nv::IPluginV3QuickAOTBuild* ahead() const { return parts_.ahead; }
   void tell_ranks(std::vector<int32_t> ranks) { ranks_ = std::move(ranks); }
-  bool has_build() const { return build_; }
-  bool has_runtime() const { return runtime_; }
 
   nv::IPluginCapability* getCapabilityInterface(Type type) noexcept override {
     switch (type) {
@@ -74,10 +89,11 @@ class QuickAdapter final : public nv::IPluginV3,
   nv::IPluginV3* clone() noexcept override {
     std::unique_ptr<nv::IPluginV3> copy(quick_->clone());
     if (!copy || copy.get() == quick_.get()) return copy.release() ? this : nullptr;
-    if (!part_of<nv::IPluginV3QuickCore>(*copy, Type::kCORE, kCore)) return nullptr;
-    auto adapter = std::make_unique<QuickAdapter>(std::move(copy));
+    const QuickParts parts(*copy);
+    if (!parts.is_like(parts_)) return nullptr;
+    auto adapter = std::make_unique<QuickAdapter>(std::move(copy), parts);
     adapter->ranks_ = ranks_;
-    return adapter->has_build() == has_build() && adapter->has_runtime() == has_runtime() ? adapter.release() : nullptr;
+    return adapter.release();
   }
 
   const char* getPluginName() const noexcept override { return core_.getPluginName(); }
@@ -126,6 +142,7 @@ class QuickAdapter final : public nv::IPluginV3,
 
  private:
   const std::unique_ptr<nv::IPluginV3> quick_;
+  const QuickParts parts_;
   nv::IPluginV3QuickCore& core_;
   nv::IPluginV3QuickBuild* const build_;
   nv::IPluginV3QuickRuntime* const runtime_;
@@ -167,15 +184,13 @@ bool QuickAdapter::supportsFormatCombination(int32_t position, const nv::Dynamic
 bool is_quick(nv::IPluginV3& plugin) { return kind_of(plugin.getCapabilityInterface(Type::kCORE)) == kCore; }
 
 Result<std::unique_ptr<nv::IPluginV3>> as_v3(std::unique_ptr<nv::IPluginV3> quick, nv::TensorRTPhase phase) {
-  if (phase == nv::TensorRTPhase::kBUILD && kind_of(quick->getCapabilityInterface(Type::kBUILD)) == kAotBuild)
-    return error(Code::kUnsupported,
-                 "its build part is ahead of time (IPluginV3QuickAOTBuild), which is not in Kiln yet; create it for "
-                 "QuickPluginCreationRequest::kSTRICT_JIT");
-  auto adapter = std::make_unique<QuickAdapter>(std::move(quick));
-  TRY(require(adapter->has_runtime(), "getCapabilityInterface(kRUNTIME) gave no ", kRuntime));
+  const QuickParts parts(*quick);
+  TRY(require(parts.core, "getCapabilityInterface(kCORE) gave no ", kCore));
+  TRY(require(parts.runtime || (parts.ahead && phase == nv::TensorRTPhase::kBUILD),
+              "getCapabilityInterface(kRUNTIME) gave no ", kRuntime));
   if (phase == nv::TensorRTPhase::kBUILD)
-    TRY(require(adapter->has_build(), "getCapabilityInterface(kBUILD) gave no ", kBuild));
-  return adapter;
+    TRY(require(parts.build, "getCapabilityInterface(kBUILD) gave no ", kBuild, " and no ", kAotBuild));
+  return std::make_unique<QuickAdapter>(std::move(quick), parts);
 }
 
 void tell_ranks(nv::IPluginV3& adapter, std::vector<int32_t> ranks) {
@@ -183,6 +198,10 @@ void tell_ranks(nv::IPluginV3& adapter, std::vector<int32_t> ranks) {
 }
 
 Status listing_failure(nv::IPluginV3& adapter) { return static_cast<QuickAdapter&>(adapter).listing(); }
+
+nv::IPluginV3QuickAOTBuild* ahead_of_time(nv::IPluginV3& adapter) {
+  return static_cast<QuickAdapter&>(adapter).ahead();
+}
 
 nv::IPluginV3& quick_within(nv::IPluginV3& adapter) { return static_cast<QuickAdapter&>(adapter).inside(); }
 

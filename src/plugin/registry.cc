@@ -2,6 +2,10 @@
 
 #include <NvInferPlugin.h>
 
+#include <array>
+#include <cstdio>
+#include <new>
+
 #include "base/address_of.h"
 #include "base/str.h"
 #include "plugin/creator_identity.h"
@@ -41,19 +45,22 @@ struct Asking {
 };
 thread_local Asking* Asking::innermost = nullptr;
 
+/// The list of that content, which stays where it is; null if that is empty.
 template <class T>
-T* const* kept(std::set<std::vector<T*>>& lists, std::vector<T*> list, int32_t* count) {
-  if (count) *count = static_cast<int32_t>(list.size());
-  return list.empty() ? nullptr : lists.insert(std::move(list)).first->data();
+T* const* stable_list(std::set<std::vector<T*>>& lists, std::vector<T*> list, int32_t* count) {
+  if (list.empty()) return nullptr;
+  const std::vector<T*>& stable = *lists.insert(std::move(list)).first;
+  if (count) *count = static_cast<int32_t>(stable.size());
+  return stable.data();
 }
 
 }  // namespace
 
 Registry::~Registry() {
-  for (const Error& failure : resources_.clear()) report("releasePluginResource", std::unexpected(failure));
+  for (const Error& failure : resources_.clear())
+    succeeds("releasePluginResource", [&]() -> Status { return std::unexpected(failure); });
   creators_.clear();
   libraries_.clear();  // while the recorder can be told what their last code calls
-  if (recorder_) recorder_->decRefCount();
 }
 
 void Registry::set_parent(nvinfer1::IPluginRegistry* parent) {
@@ -77,15 +84,32 @@ nvinfer1::ILogger* Registry::logger() const {
   return logger_;
 }
 
+/// Tells recorder and logger, without memory.
+void Registry::tell(ErrorCode code, const char* to_recorder, const char* to_logger) const noexcept {
+  if (const auto recorder = held_recorder()) recorder->reportError(code, to_recorder);
+  if (nvinfer1::ILogger* told = logger()) told->log(nvinfer1::ILogger::Severity::kERROR, to_logger);
+}
+
 /// Tells recorder and logger of an error; returns whether there is none.
-bool Registry::report(const char* call, const Status& status) const noexcept {
+bool Registry::report(const char* call, const Status& status) const {
   if (status) return true;
   const std::string text = str("IPluginRegistry::", call, ": ", status.error().message);
-  if (nvinfer1::IErrorRecorder* recorder = getErrorRecorder())
-    recorder->reportError(error_code(status.error().code),
-                          text.substr(0, nvinfer1::IErrorRecorder::kMAX_DESC_LENGTH).c_str());
-  if (nvinfer1::ILogger* told = logger()) told->log(nvinfer1::ILogger::Severity::kERROR, text.c_str());
+  tell(error_code(status.error().code), text.substr(0, nvinfer1::IErrorRecorder::kMAX_DESC_LENGTH).c_str(),
+       text.c_str());
   return false;
+}
+
+/// Tells of the exception that is being handled.
+void Registry::report_current_exception(const char* call) const noexcept {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    std::array<char, 96> text{};  // there is no memory for a longer one
+    std::snprintf(text.data(), text.size(), "IPluginRegistry::%s: out of memory", call);
+    tell(ErrorCode::kFAILED_ALLOCATION, text.data(), text.data());
+  } catch (...) {
+    tell(ErrorCode::kINTERNAL_ERROR, call, call);
+  }
 }
 
 std::string Registry::text_of(const Key& key) {
@@ -97,7 +121,7 @@ Result<std::pair<Registry::Key, Registry::Entry>> Registry::describe(Creator& cr
                                                                      AsciiChar const* plugin_namespace) {
   TRY(require(address_of(creator), "the creator is null"));
   const CreatorKind kind = kind_of(creator);
-  TRY(require(kind != CreatorKind::kUnknown, "the creator's kind '", creator.getInterfaceInfo().kind,
+  TRY(require(kind != CreatorKind::kUnknown, "the creator's kind '", interface_name(creator),
               "' is not one that Kiln knows"));
   const CreatorIdentity id = identity_of(creator);
   TRY(require(id.name && id.version, "the creator's ", id.name ? "version" : "name", " is null"));
@@ -116,20 +140,21 @@ Status Registry::check_free(const Key& key) const {
 }
 
 bool Registry::registerCreator(OldCreator& creator, AsciiChar const* plugin_namespace) noexcept {
-  return report("registerCreator", add(creator, plugin_namespace));
+  return succeeds("registerCreator", [&] { return add(creator, plugin_namespace); });
 }
 bool Registry::registerCreator(Creator& creator, AsciiChar const* plugin_namespace) noexcept {
-  return report("registerCreator", add(creator, plugin_namespace));
+  return succeeds("registerCreator", [&] { return add(creator, plugin_namespace); });
 }
 
 Status Registry::add(Creator& creator, AsciiChar const* plugin_namespace) {
-  auto described = TRY(describe(creator, plugin_namespace ? plugin_namespace : ""));
+  if (!plugin_namespace) plugin_namespace = "";
+  auto described = TRY(describe(creator, plugin_namespace));
   {
     const std::lock_guard lock(mutex_);
     TRY(check_free(described.first));
   }
-  // Whoever finds the creator has to find its namespace set.
-  if (OldCreator* old = described.second.old) old->setPluginNamespace(described.first.plugin_namespace.c_str());
+  // Whoever finds the creator has to find its namespace set. Some creators keep the pointer, so it is the caller's own.
+  if (OldCreator* old = described.second.old) old->setPluginNamespace(plugin_namespace);
   const std::lock_guard lock(mutex_);
   TRY(check_free(described.first));
   creators_.insert(std::move(described));
@@ -144,29 +169,41 @@ std::vector<Registry::Creator*> Registry::all() const {
 }
 
 Registry::OldCreator* const* Registry::getPluginCreatorList(int32_t* count) const noexcept {
-  const std::lock_guard lock(mutex_);
-  std::vector<OldCreator*> old;
-  for (const auto& [key, entry] : creators_)
-    if (entry.old) old.push_back(entry.old);
-  return kept(old_lists_, std::move(old), count);
+  if (count) *count = 0;
+  using List = OldCreator* const*;
+  return guarded("getPluginCreatorList", List{}, [&]() -> List {
+    const std::lock_guard lock(mutex_);
+    std::vector<OldCreator*> old;
+    for (const auto& [key, entry] : creators_)
+      if (entry.old) old.push_back(entry.old);
+    return stable_list(old_lists_, std::move(old), count);
+  });
 }
 
 Registry::Creator* const* Registry::getAllCreators(int32_t* count) const noexcept {
-  const std::lock_guard lock(mutex_);
-  return kept(lists_, all(), count);
+  if (count) *count = 0;
+  using List = Creator* const*;
+  return guarded("getAllCreators", List{}, [&]() -> List {
+    const std::lock_guard lock(mutex_);
+    return stable_list(lists_, all(), count);
+  });
 }
 
 Registry::Creator* const* Registry::getAllCreatorsRecursive(int32_t* count) noexcept {
+  if (count) *count = 0;
   int32_t size = 0;
-  Creator* const* above = nullptr;
+  using List = Creator* const*;
+  List above = nullptr;
   if (nvinfer1::IPluginRegistry* asked = Asking::has(*this) ? nullptr : parent()) {
     const Asking here(*this);
     above = asked->getAllCreatorsRecursive(&size);
   }
-  const std::lock_guard lock(mutex_);
-  std::vector<Creator*> creators = all();
-  if (above) creators.insert(creators.end(), above, above + size);
-  return kept(lists_, std::move(creators), count);
+  return guarded("getAllCreatorsRecursive", List{}, [&]() -> List {
+    const std::lock_guard lock(mutex_);
+    std::vector<Creator*> creators = all();
+    if (above) creators.insert(creators.end(), above, above + size);
+    return stable_list(lists_, std::move(creators), count);
+  });
 }
 
 Registry::OldCreator* Registry::getPluginCreator(AsciiChar const* name, AsciiChar const* version,
@@ -177,23 +214,28 @@ Registry::OldCreator* Registry::getPluginCreator(AsciiChar const* name, AsciiCha
 
 Registry::Creator* Registry::getCreator(AsciiChar const* name, AsciiChar const* version,
                                         AsciiChar const* plugin_namespace) noexcept {
-  if (!report("getCreator", require(name && version, "the ", name ? "version" : "name", " is null"))) return nullptr;
-  {
+  bool has_failed = false;
+  Creator* const here = guarded("getCreator", static_cast<Creator*>(nullptr), [&]() -> Result<Creator*> {
+    has_failed = true;
+    TRY(require(name && version, "the ", name ? "version" : "name", " is null"));
+    const Key key{name, version, plugin_namespace ? plugin_namespace : ""};
     const std::lock_guard lock(mutex_);
-    const auto found = creators_.find(Key{name, version, plugin_namespace ? plugin_namespace : ""});
-    if (found != creators_.end()) return found->second.creator;
-  }
+    const auto found = creators_.find(key);
+    has_failed = false;
+    return found == creators_.end() ? nullptr : found->second.creator;
+  });
+  if (here || has_failed) return here;
   nvinfer1::IPluginRegistry* asked = Asking::has(*this) ? nullptr : parent();
   if (!asked) return nullptr;
-  const Asking here(*this);
+  const Asking asking(*this);
   return asked->getCreator(name, version, plugin_namespace);
 }
 
 bool Registry::deregisterCreator(OldCreator const& creator) noexcept {
-  return report("deregisterCreator", remove(creator));
+  return succeeds("deregisterCreator", [&] { return remove(creator); });
 }
 bool Registry::deregisterCreator(Creator const& creator) noexcept {
-  return report("deregisterCreator", remove(creator));
+  return succeeds("deregisterCreator", [&] { return remove(creator); });
 }
 
 Status Registry::remove(const Creator& creator) {
@@ -209,15 +251,22 @@ Status Registry::remove(const Creator& creator) {
 }
 
 void Registry::setErrorRecorder(nvinfer1::IErrorRecorder* recorder) noexcept {
-  if (recorder) recorder->incRefCount();
-  {
+  succeeds("setErrorRecorder", [&]() -> Status {
+    std::shared_ptr<nvinfer1::IErrorRecorder> held;
+    if (recorder) {
+      recorder->incRefCount();
+      held.reset(recorder, [](nvinfer1::IErrorRecorder* last) { last->decRefCount(); });
+    }
     const std::lock_guard lock(mutex_);
-    std::swap(recorder, recorder_);
-  }
-  if (recorder) recorder->decRefCount();
+    recorder_.swap(held);
+    return {};
+  });
 }
 
-nvinfer1::IErrorRecorder* Registry::getErrorRecorder() const noexcept {
+nvinfer1::IErrorRecorder* Registry::getErrorRecorder() const noexcept { return held_recorder().get(); }
+
+/// The recorder, with a reference that keeps it alive while it is told.
+std::shared_ptr<nvinfer1::IErrorRecorder> Registry::held_recorder() const {
   const std::lock_guard lock(mutex_);
   return recorder_;
 }
@@ -234,19 +283,19 @@ void Registry::setParentSearchEnabled(bool enabled) {
 
 nvinfer1::IPluginResource* Registry::acquirePluginResource(AsciiChar const* key,
                                                            nvinfer1::IPluginResource* resource) noexcept {
-  const auto acquire = [&]() -> Result<nvinfer1::IPluginResource*> {
-    TRY(require(key && resource, "the ", key ? "resource" : "key", " is null"));
-    return resources_.acquire(key, *resource);
-  };
-  const auto clone = acquire();
-  if (clone) return *clone;
-  report("acquirePluginResource", std::unexpected(clone.error()));
-  return nullptr;
+  return guarded("acquirePluginResource", static_cast<nvinfer1::IPluginResource*>(nullptr),
+                 [&]() -> Result<nvinfer1::IPluginResource*> {
+                   TRY(require(key && resource, "the ", key ? "resource" : "key", " is null"));
+                   return resources_.acquire(key, *resource);
+                 });
 }
 
 int32_t Registry::releasePluginResource(AsciiChar const* key) noexcept {
-  const Status valid = require(key, "the key is null");
-  return report("releasePluginResource", valid ? resources_.release(key) : valid) ? 0 : -1;
+  const bool released = succeeds("releasePluginResource", [&]() -> Status {
+    TRY(require(key, "the key is null"));
+    return resources_.release(key);
+  });
+  return released ? 0 : -1;
 }
 
 Registry& process_registry() {

@@ -81,13 +81,20 @@ class Registry final : public nvinfer1::IPluginRegistry {
   Status unload(PluginLibraryHandle handle);
   Status check_free(const Key& key) const;
   nvinfer1::IPluginRegistry* parent() const;
+  std::shared_ptr<nvinfer1::IErrorRecorder> held_recorder() const;
   std::vector<Creator*> all() const;
-  bool report(const char* call, const Status& status) const noexcept;
+  template <class T, class F>
+  T guarded(const char* call, T otherwise, F body) const noexcept;
+  template <class F>
+  bool succeeds(const char* call, F body) const noexcept;
+  bool report(const char* call, const Status& status) const;
+  void report_current_exception(const char* call) const noexcept;
+  void tell(nvinfer1::ErrorCode code, const char* to_recorder, const char* to_logger) const noexcept;
 
   mutable std::mutex mutex_;
   nvinfer1::IPluginRegistry* parent_ = nullptr;
   bool search_parent_ = true;
-  nvinfer1::IErrorRecorder* recorder_ = nullptr;
+  std::shared_ptr<nvinfer1::IErrorRecorder> recorder_;  ///< holds a reference of it
   nvinfer1::ILogger* logger_ = nullptr;
   std::vector<std::unique_ptr<Loaded>> libraries_;
   Entries creators_;
@@ -96,6 +103,28 @@ class Registry final : public nvinfer1::IPluginRegistry {
   mutable std::set<std::vector<Creator*>> lists_;
   mutable std::set<std::vector<OldCreator*>> old_lists_;
 };
+
+/// What `body` returns, a T or a Result<T>. Where it fails or throws, `otherwise`, and recorder and logger are told.
+template <class T, class F>
+T Registry::guarded(const char* call, T otherwise, F body) const noexcept {
+  try {
+    const Result<T> result = body();
+    if (result) return *result;
+    report(call, std::unexpected(result.error()));
+  } catch (...) {
+    report_current_exception(call);
+  }
+  return otherwise;
+}
+
+/// Whether `body`, which returns a Status, succeeds.
+template <class F>
+bool Registry::succeeds(const char* call, F body) const noexcept {
+  return guarded(call, false, [&]() -> Result<bool> {
+    TRY(body());
+    return true;
+  });
+}
 
 /// The process's registry: `getPluginRegistry()` of the API, whose contract is a global. Never destroyed, since
 /// creators deregister when libraries are unloaded.

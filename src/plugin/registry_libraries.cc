@@ -24,10 +24,7 @@ bool Registry::uses_code_of(const Library& library) const {
 }
 
 Registry::PluginLibraryHandle Registry::loadLibrary(AsciiChar const* path) noexcept {
-  const auto handle = load(path);
-  if (handle) return *handle;
-  report("loadLibrary", std::unexpected(handle.error()));
-  return nullptr;
+  return guarded("loadLibrary", PluginLibraryHandle{}, [&] { return load(path); });
 }
 
 Result<Registry::PluginLibraryHandle> Registry::load(AsciiChar const* path) {
@@ -57,7 +54,9 @@ Result<Registry::PluginLibraryHandle> Registry::add(Library& library, std::vecto
   return handle;
 }
 
-void Registry::deregisterLibrary(PluginLibraryHandle handle) noexcept { report("deregisterLibrary", unload(handle)); }
+void Registry::deregisterLibrary(PluginLibraryHandle handle) noexcept {
+  succeeds("deregisterLibrary", [&] { return unload(handle); });
+}
 
 Status Registry::unload(PluginLibraryHandle handle) {
   std::unique_ptr<Loaded> last;  // unloaded behind the lock

@@ -65,11 +65,12 @@ class OldCreator final : public nvinfer1::IPluginCreator {
     return nullptr;
   }
   void setPluginNamespace(nvinfer1::AsciiChar const* plugin_namespace) noexcept override {
-    namespace_ = plugin_namespace;
+    namespace_ = given = plugin_namespace;
     if (when_named) when_named();
   }
   nvinfer1::AsciiChar const* getPluginNamespace() const noexcept override { return namespace_.c_str(); }
   std::function<void()> when_named;
+  nvinfer1::AsciiChar const* given = nullptr;
 
  private:
   std::string namespace_;
@@ -80,7 +81,9 @@ TEST(Registry, FindsCreatorsByNameVersionAndNamespace) {
   Creator creator("Blur");
   OldCreator old;
   EXPECT_TRUE(registry.registerCreator(creator, "mine"));
-  EXPECT_TRUE(registry.registerCreator(old, "yours"));
+  const char* const yours = "yours";
+  EXPECT_TRUE(registry.registerCreator(old, yours));
+  EXPECT_EQ(old.given, yours);  // creators may keep the pointer
   EXPECT_EQ(registry.getCreator("Blur", "1", "mine"), &creator);
   EXPECT_EQ(registry.getCreator("Blur", "1", ""), nullptr);
   EXPECT_EQ(registry.getCreator("Blur", "2", "mine"), nullptr);
@@ -117,6 +120,26 @@ TEST(Registry, RefusesSecondsAndNulls) {
   EXPECT_FALSE(registry.deregisterCreator(second));
   EXPECT_EQ(logger.last,
             "IPluginRegistry::deregisterCreator: creator 'Blur' version '1' in namespace '' is not registered here");
+}
+
+class CreatorOfNoKind final : public nvinfer1::IPluginCreatorInterface {
+ public:
+  explicit CreatorOfNoKind(const char* kind) : kind_(kind) {}
+  nvinfer1::InterfaceInfo getInterfaceInfo() const noexcept override { return {kind_, 1, 0}; }
+
+ private:
+  const char* kind_;
+};
+TEST(Registry, RefusesCreatorsOfNoKind) {
+  Logger logger;
+  Registry registry;
+  registry.set_logger(&logger);
+  CreatorOfNoKind null(nullptr), other("PLUGIN CREATOR_V9");
+  EXPECT_FALSE(registry.registerCreator(null, ""));
+  EXPECT_EQ(logger.last, "IPluginRegistry::registerCreator: the creator's kind '' is not one that Kiln knows");
+  EXPECT_FALSE(registry.registerCreator(other, ""));
+  EXPECT_EQ(logger.last,
+            "IPluginRegistry::registerCreator: the creator's kind 'PLUGIN CREATOR_V9' is not one that Kiln knows");
 }
 
 TEST(Registry, AsksItsParent) {
@@ -207,6 +230,20 @@ TEST(Registry, HasARecorderOfItsOwn) {
   EXPECT_EQ(of_parent.count, 0);
   parent.setErrorRecorder(nullptr);
   EXPECT_EQ(of_parent.references, 0);
+}
+
+TEST(Registry, HoldsARecorderWhileItIsTold) {
+  Recorder recorder;
+  Registry registry;
+  registry.setErrorRecorder(&recorder);
+  int32_t references = 0;
+  recorder.when_told = [&] {
+    registry.setErrorRecorder(nullptr);  // as another thread may at that time
+    references = recorder.references;
+  };
+  EXPECT_EQ(registry.releasePluginResource("key"), -1);
+  EXPECT_EQ(references, 1);
+  EXPECT_EQ(recorder.references, 0);
 }
 
 }  // namespace

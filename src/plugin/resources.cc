@@ -59,7 +59,7 @@ Result<IPluginResource*> Resources::acquire(const char* key, IPluginResource& re
     TRY(all.wait(slot, key, lock));
   }
   const Slot slot = std::make_shared<Shared>();
-  shared_.emplace(key, slot);
+  const auto added = shared_.emplace(key, slot).first;
   slot->busy = std::this_thread::get_id();
   lock.unlock();
   IPluginResource* clone = resource.clone();
@@ -68,18 +68,27 @@ Result<IPluginResource*> Resources::acquire(const char* key, IPluginResource& re
   if (usable)
     *slot = {.clone = clone, .users = 1, .busy = slot->busy};
   else
-    shared_.erase(shared_.find(key));
+    shared_.erase(added);
   all.free(*slot);
   if (usable) return clone;
   return error(Code::kState, "resource '", key, clone ? "': clone() gave the resource itself" : "': clone() gave null");
 }
 
-Status Resources::finish(const char* key, IPluginResource* clone) {
+namespace {
+
+/// What its release() returned.
+int32_t finish(IPluginResource* clone) {
   const int32_t failed = clone->release();
   delete clone;
+  return failed;
+}
+
+Status finished(const std::string& key, int32_t failed) {
   if (failed == 0) return {};
   return error(Code::kState, "resource '", key, "': release() failed with ", failed);
 }
+
+}  // namespace
 
 Status Resources::release(const char* key) {
   Waits& all = waits();
@@ -92,11 +101,12 @@ Status Resources::release(const char* key) {
   if (--slot->users > 0) return {};
   slot->busy = std::this_thread::get_id();
   lock.unlock();
-  const Status done = finish(key, slot->clone);
+  const int32_t failed = finish(slot->clone);
   lock.lock();
-  shared_.erase(shared_.find(key));
+  const auto released = shared_.extract(found);  // the caller's key may have lain within the clone
   all.free(*slot);
-  return done;
+  lock.unlock();
+  return finished(released.key(), failed);
 }
 
 std::vector<Error> Resources::clear() {
@@ -107,7 +117,7 @@ std::vector<Error> Resources::clear() {
   }
   std::vector<Error> failures;
   for (const auto& [key, slot] : left)
-    if (const Status done = finish(key.c_str(), slot->clone); !done) failures.push_back(done.error());
+    if (const Status done = finished(key, finish(slot->clone)); !done) failures.push_back(done.error());
   return failures;
 }
 

@@ -41,7 +41,6 @@ class Resources {
   using Slot = std::shared_ptr<Shared>;
   struct Waits;
   static Waits& waits();
-  static Status finish(const char* key, nvinfer1::IPluginResource* clone);
 
   std::map<std::string, Slot, std::less<>> shared_;  ///< guarded by the mutex of `waits`
 };

@@ -15,13 +15,16 @@ namespace {
 struct Fate {
   std::atomic<int> cloned = 0, released = 0, deleted = 0;
   int32_t release_code = 0;
-  std::function<void()> when_cloned, when_released;
+  std::function<void()> when_cloned, when_released, when_deleted;
 };
 
 class Resource final : public nvinfer1::IPluginResource {
  public:
   explicit Resource(Fate& fate) : fate_(fate) {}
-  ~Resource() noexcept override { fate_.deleted += is_clone_; }
+  ~Resource() noexcept override {
+    fate_.deleted += is_clone_;
+    if (is_clone_ && fate_.when_deleted) fate_.when_deleted();
+  }
   int32_t release() noexcept override {
     ++fate_.released;
     if (fate_.when_released) fate_.when_released();
@@ -84,6 +87,19 @@ TEST(Resources, FailuresOfTheirCodeAreTold) {
   const std::vector<Error> failures = resources.clear();
   ASSERT_EQ(failures.size(), 1);
   EXPECT_EQ(failures[0].message, "resource 'left': release() failed with 3");
+}
+
+TEST(Resources, TheKeyMayGoWithTheClone) {
+  Fate fate{.release_code = 3};
+  Resource original(fate);
+  std::string key = "key";  // as if the clone had it
+  fate.when_deleted = [&] { key = "gone"; };
+  Resources resources;
+  EXPECT_TRUE(resources.acquire("key", original));
+  EXPECT_EQ(message(resources.release(key.c_str())), "resource 'key': release() failed with 3");
+  EXPECT_EQ(key, "gone");
+  EXPECT_TRUE(resources.acquire("key", original));  // anew
+  EXPECT_EQ(fate.cloned, 2);
 }
 
 TEST(Resources, TheirCodeMayComeBack) {

@@ -35,7 +35,23 @@ const ShapeExpressions::Expression* ShapeExpressions::keep(sym::Expr value, bool
   return &expressions_.emplace_back(value, is_size);
 }
 
-const IDimensionExpr* ShapeExpressions::constant(int64_t value) { return keep(value); }
+/// What `make` returns; null where it throws.
+template <class F>
+const IDimensionExpr* ShapeExpressions::guarded(F make) noexcept {
+  try {
+    return make();
+  } catch (CheckFailed& failed) {
+    if (failure_) failure_ = std::unexpected(Error{Code::kInternal, std::move(failed.message)});
+  } catch (...) {
+    if (failure_)
+      failure_ = std::unexpected(Error{Code::kOutOfMemory, "out of memory"});  // which a string has room for
+  }
+  return nullptr;
+}
+
+const IDimensionExpr* ShapeExpressions::constant(int64_t value) {
+  return guarded([&] { return keep(value); });
+}
 
 const IDimensionExpr* ShapeExpressions::operation(DimensionOperation op, const IDimensionExpr& first,
                                                   const IDimensionExpr& second) {
@@ -43,21 +59,26 @@ const IDimensionExpr* ShapeExpressions::operation(DimensionOperation op, const I
   if (!address_of(first) || !address_of(second)) return nullptr;
   if (index < 0 || index >= nvinfer1::EnumMax<DimensionOperation>()) return nullptr;
   const sym::Expr a = static_cast<const Expression&>(first).value, b = static_cast<const Expression&>(second).value;
-  return keep(sym::apply(kind_of(op), a, b));
+  return guarded([&] { return keep(sym::apply(kind_of(op), a, b)); });
 }
 
 const IDimensionExpr* ShapeExpressions::declareSizeTensor(int32_t output, const IDimensionExpr& opt,
                                                           const IDimensionExpr& upper) {
-  static_cast<void>(opt);  // the size is timed at its bound
+  return guarded([&] { return declare_size(output, address_of(opt), address_of(upper)); });
+}
+
+const IDimensionExpr* ShapeExpressions::declare_size(int32_t output, const IDimensionExpr* opt,
+                                                     const IDimensionExpr* upper) {
   const auto fail = [&](const auto&... why) {
     if (failure_) failure_ = error(Code::kInvalidArgument, "declareSizeTensor: ", why...);
     return nullptr;
   };
-  if (!address_of(upper)) return fail("the upper bound is null");
+  if (!opt) return fail("the optimum is null");
+  if (!upper) return fail("the upper bound is null");
   if (output < 0 || output >= num_outputs_) return fail("output ", output, " is outside [0, ", num_outputs_, ")");
   if (size_of(output)) return fail("output ", output, " is a size tensor already");
-  const sym::Expr most = static_cast<const Expression&>(upper).value;
-  const sym::Expr size = cx_.decided_size(str("size ", output), most);
+  const sym::Expr most = static_cast<const Expression*>(upper)->value;
+  const sym::Expr size = cx_.decided_size(str("size ", output), most, static_cast<const Expression*>(opt)->value.opt());
   size_outputs_.push_back(output);
   sizes_.push_back(size);
   return keep(size, true);
@@ -79,6 +100,12 @@ Result<Shape> ShapeExpressions::shape_of(const DimsExprs& dims, int output) cons
     shape.push_back(static_cast<const Expression*>(dims.d[i])->value);
   }
   return shape;
+}
+
+const sym::Expr* ShapeExpressions::find(const void* expression) const {
+  for (const Expression& mine : expressions_)
+    if (static_cast<const IDimensionExpr*>(&mine) == expression) return &mine.value;
+  return nullptr;
 }
 
 const sym::Expr* ShapeExpressions::size_of(int output) const {

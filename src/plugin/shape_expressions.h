@@ -10,7 +10,8 @@
 
 namespace kiln::plugin {
 
-/// Lives as long as one call of getOutputShapes; the expressions that it made go with it.
+/// Lives as long as one call of getOutputShapes; the expressions that it made go with it. Its calls, which are made by
+/// the plugin's code, return null where they fail.
 class ShapeExpressions final : public nvinfer1::IExprBuilder, public nvinfer1::apiv::VExprBuilder {
  public:
   ShapeExpressions(InferContext& cx, int num_outputs);
@@ -28,10 +29,12 @@ class ShapeExpressions final : public nvinfer1::IExprBuilder, public nvinfer1::a
   /// Fails where the plugin left an expression out, or wrote more than a tensor may have.
   Result<Shape> shape_of(const nvinfer1::DimsExprs& dims, int output) const;
   const std::vector<int>& size_outputs() const { return size_outputs_; }
-  /// The first failed declareSizeTensor, which a plugin may not have looked at.
+  /// The first failure of a call that a plugin may not have looked at: of declareSizeTensor, or for want of memory.
   const Status& failure() const { return failure_; }
   /// The size that an output tells; null where it tells none.
   const sym::Expr* size_of(int output) const;
+  /// The value of one of its own expressions; null where `expression` is none, as one of another call, which is gone.
+  const sym::Expr* find(const void* expression) const;
 
  private:
   class Expression final : public nvinfer1::IDimensionExpr, public nvinfer1::apiv::VDimensionExpr {
@@ -47,6 +50,10 @@ class ShapeExpressions final : public nvinfer1::IExprBuilder, public nvinfer1::a
     const bool is_size_;
   };
   const Expression* keep(sym::Expr value, bool is_size = false);
+  const nvinfer1::IDimensionExpr* declare_size(int32_t output, const nvinfer1::IDimensionExpr* opt,
+                                               const nvinfer1::IDimensionExpr* upper);
+  template <class F>
+  const nvinfer1::IDimensionExpr* guarded(F make) noexcept;
 
   InferContext& cx_;
   const int num_outputs_;

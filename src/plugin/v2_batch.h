@@ -17,8 +17,7 @@ namespace kiln::plugin {
 Status infer_batched(InferContext& cx, nvinfer1::IPluginV2& plugin,
                      const std::function<Result<std::vector<DType>>()>& types, const PluginIdentity& identity);
 
-/// The first extent of the tensors. Fails where they are none of those that `infer_batched` took: a damaged plan has
-/// others.
+/// The batch. Fails for a damaged plan, whose first input has no valid batch extent.
 Result<int32_t> batch_of(std::span<const PluginTensor> tensors);
 /// The other extents.
 std::vector<nvinfer1::Dims> dims_within_batch(std::span<const PluginTensor> tensors);

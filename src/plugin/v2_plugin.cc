@@ -6,6 +6,7 @@
 #include "plugin/api_tensors.h"
 #include "plugin/code_keeper.h"
 #include "plugin/library.h"
+#include "plugin/one_at_a_time.h"
 #include "plugin/plugin_stream.h"
 #include "plugin/v2_interface.h"
 
@@ -18,14 +19,20 @@ namespace {
 struct Destroy {
   void operator()(nv::IPluginV2* plugin) const { plugin->destroy(); }
 };
-using Owned = std::unique_ptr<nv::IPluginV2, Destroy>;
+/// A plugin, with the namespace that it may point to.
+struct Owned {
+  std::shared_ptr<const std::string> plugin_namespace;
+  std::unique_ptr<nv::IPluginV2, Destroy> plugin;
+  nv::IPluginV2* operator->() const { return plugin.get(); }
+  nv::IPluginV2& operator*() const { return *plugin; }
 
-Result<Owned> clone_of(const nv::IPluginV2& plugin, const PluginIdentity& identity) {
-  nv::IPluginV2* const clone = plugin.clone();
-  if (!clone) return error(Code::kDevice, identity, ": clone returned null");
-  if (clone == &plugin) return error(Code::kDevice, identity, ": clone returned the plugin itself, not a copy");
-  return Owned(clone);
-}
+  Result<Owned> clone(const PluginIdentity& identity) const {
+    nv::IPluginV2* const clone = plugin->clone();
+    if (!clone) return error(Code::kDevice, identity, ": clone returned null");
+    if (clone == plugin.get()) return error(Code::kDevice, identity, ": clone returned the plugin itself, not a copy");
+    return Owned{plugin_namespace, std::unique_ptr<nv::IPluginV2, Destroy>(clone)};
+  }
+};
 
 /// What deserializePlugin makes the plugin of again, as one field.
 Result<PluginField> serialized(const nv::IPluginV2& plugin, const PluginIdentity& identity) {
@@ -50,11 +57,11 @@ Result<PluginField> serialized(const nv::IPluginV2& plugin, const PluginIdentity
 /// A clone that belongs to a context. Its interface says that it is initialized as soon as it is made.
 class V2Instance final : public PluginInstance {
  public:
-  static Result<std::unique_ptr<PluginInstance>> attach(const nv::IPluginV2& plugin, const PluginIdentity& identity,
+  static Result<std::unique_ptr<PluginInstance>> attach(const Owned& plugin, const PluginIdentity& identity,
                                                         const Services& services) {
     auto made = std::make_unique<V2Instance>(identity, services.host_streams);
     TRY(made->stream_.create());
-    made->plugin_ = TRY(clone_of(plugin, identity));
+    made->plugin_ = TRY(plugin.clone(identity));
     made->interface_ = TRY(in_context(V2Interface::of(*made->plugin_), [&] { return str(identity, ": clone"); }));
     if (nv::IPluginV2Ext* ext = made->interface_->ext()) ext->attachToContext(nullptr, nullptr, services.allocator);
     return made;
@@ -113,9 +120,10 @@ class V2Plugin final : public PluginObject {
     return std::vector<PluginField>{TRY(serialized(*plugin_, identity_))};
   }
   Result<std::unique_ptr<PluginInstance>> attach(int) const override {
+    TRY(attaching_.require_outside(identity_, "attachToContext"));
     const std::lock_guard lock(attaching_);
     TRY(initialize());
-    return V2Instance::attach(*plugin_, identity_, services_);
+    return V2Instance::attach(plugin_, identity_, services_);
   }
   /// Initializes the plugin unless that is done. The caller lets one thread at a time in.
   Status initialize() const {
@@ -124,7 +132,7 @@ class V2Plugin final : public PluginObject {
     is_initialized_ = true;
     return {};
   }
-  nv::IPluginV2* plugin() const { return plugin_.get(); }
+  nv::IPluginV2* plugin() const { return plugin_.plugin.get(); }
 
  private:
   const Owned plugin_;
@@ -133,7 +141,7 @@ class V2Plugin final : public PluginObject {
   const Services services_;
   const std::vector<int> no_sizes_;
   mutable bool is_initialized_ = false;
-  mutable std::mutex attaching_;  ///< contexts of several threads share this object until each has its copy
+  mutable OneAtATime attaching_;  ///< contexts of several threads share this object until each has its copy
 };
 
 Result<std::shared_ptr<const V2Plugin>> adopt(Owned plugin, PluginIdentity identity, const Services& services) {
@@ -145,7 +153,7 @@ Result<std::shared_ptr<const V2Plugin>> adopt(Owned plugin, PluginIdentity ident
 
 Result<PluginObject::Configured> V2Plugin::configure(std::span<const PluginTensor> inputs,
                                                      std::span<const PluginTensor> outputs) const {
-  const auto made = TRY(adopt(TRY(clone_of(*plugin_, identity_)), identity_, services_));
+  const auto made = TRY(adopt(TRY(plugin_.clone(identity_)), identity_, services_));
   TRY(in_context(made->interface_->configure(inputs, outputs), [&] { return str(identity_); }));
   TRY(made->initialize());
   const size_t workspace = made->interface_->workspace_bytes(inputs, outputs);
@@ -158,8 +166,10 @@ Result<PluginObject::Configured> V2Plugin::configure(std::span<const PluginTenso
 }  // namespace
 
 Result<std::shared_ptr<const PluginObject>> adopt_v2(nv::IPluginV2* plugin, nv::TensorRTPhase phase,
-                                                     const Services& services) {
-  Owned owned(plugin);
+                                                     const Services& services,
+                                                     std::shared_ptr<const std::string> plugin_namespace) {
+  Owned owned{std::move(plugin_namespace), std::unique_ptr<nv::IPluginV2, Destroy>(plugin)};
+  if (owned.plugin_namespace) plugin->setPluginNamespace(owned.plugin_namespace->c_str());
   const auto text = [](const char* words) { return std::string(words ? words : ""); };
   PluginIdentity identity{text(plugin->getPluginType()), text(plugin->getPluginVersion()),
                           text(plugin->getPluginNamespace())};

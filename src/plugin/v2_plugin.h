@@ -1,18 +1,24 @@
-/// Plugins of version 2 as the compiler and the runtime see plugins: IPluginV2DynamicExt, IPluginV2IOExt, IPluginV2Ext.
+/// Plugins of version 2 as the compiler and the runtime see plugins: IPluginV2DynamicExt, IPluginV2IOExt, IPluginV2Ext
+/// and IPluginV2.
 #pragma once
 
 #include <NvInferRuntime.h>
+
+#include <memory>
+#include <string>
 
 #include "ops/plugin_object.h"
 #include "plugin/services.h"
 
 namespace kiln::plugin {
 
-/// Takes ownership of `plugin`, which may not be null, also where it fails: for an IPluginV2 that is no more than that,
-/// and for a plugin of an interface that Kiln does not know. In the phase kRUNTIME the plugin is initialized as well.
-/// `services` outlive what is made.
+/// Takes ownership of `plugin`, which may not be null, also where it fails: for a plugin of an interface that Kiln does
+/// not know. In the phase kRUNTIME the plugin is initialized as well.
+/// `services` outlive what is made. `plugin_namespace`, unless it is null, is told the plugin (setPluginNamespace), and
+/// lives as long as it and its copies: some keep the pointer.
 Result<std::shared_ptr<const PluginObject>> adopt_v2(nvinfer1::IPluginV2* plugin, nvinfer1::TensorRTPhase phase,
-                                                     const Services& services);
+                                                     const Services& services,
+                                                     std::shared_ptr<const std::string> plugin_namespace = nullptr);
 
 /// The plugin behind an object of `adopt_v2`; null behind another.
 nvinfer1::IPluginV2* v2_plugin_of(const PluginObject& object);

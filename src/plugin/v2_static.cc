@@ -35,7 +35,7 @@ class StaticInterface : public V2Interface {
   int32_t batch_ = 0;
 };
 
-/// Those of them that tell the types of their outputs.
+/// Plugins that report the types of their outputs.
 template <class Plugin>
 class TypedInterface : public StaticInterface<Plugin> {
  public:

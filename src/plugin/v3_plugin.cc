@@ -8,7 +8,9 @@
 #include "plugin/api_tensors.h"
 #include "plugin/code_keeper.h"
 #include "plugin/fields.h"
+#include "plugin/kernel_launch.h"
 #include "plugin/library.h"
+#include "plugin/one_at_a_time.h"
 #include "plugin/plugin_stream.h"
 #include "plugin/quick_plugin.h"
 #include "plugin/shape_expressions.h"
@@ -39,13 +41,16 @@ struct Parts {
   Build* build = nullptr;
   nv::IPluginV3OneRuntime* runtime = nullptr;
 
-  static Result<Parts> of(nv::IPluginV3& plugin, nv::TensorRTPhase phase) {
+  enum class Runtime : bool { kNone, kNeeded };
+  static Result<Parts> of(nv::IPluginV3& plugin, nv::TensorRTPhase phase, Runtime runtime = Runtime::kNeeded) {
     using Type = nv::PluginCapabilityType;
     Parts parts;
     parts.core = TRY(part_of<nv::IPluginV3OneCore>(plugin, Type::kCORE, "PLUGIN_V3ONE_CORE"));
     TRY(require(parts.core, "getCapabilityInterface(kCORE) returned null"));
-    parts.runtime = TRY(part_of<nv::IPluginV3OneRuntime>(plugin, Type::kRUNTIME, "PLUGIN_V3ONE_RUNTIME"));
-    TRY(require(parts.runtime, "getCapabilityInterface(kRUNTIME) returned null"));
+    if (runtime == Runtime::kNeeded) {
+      parts.runtime = TRY(part_of<nv::IPluginV3OneRuntime>(plugin, Type::kRUNTIME, "PLUGIN_V3ONE_RUNTIME"));
+      TRY(require(parts.runtime, "getCapabilityInterface(kRUNTIME) returned null"));
+    }
     if (phase != nv::TensorRTPhase::kBUILD) {  // a plugin of a plan need not have it; many do
       if (const auto build = part_of<Build>(plugin, Type::kBUILD, "PLUGIN_V3ONE_BUILD")) parts.build = *build;
       return parts;
@@ -81,7 +86,9 @@ class V3Instance final : public PluginInstance {
       return error(Code::kDevice, identity, ": attachToContext returned the plugin itself, not a copy");
     made->plugin_.reset(attached);
     if (!made->plugin_) return error(Code::kDevice, identity, ": attachToContext returned null");
-    made->runtime_ = TRY(Parts::of(*made->plugin_, nv::TensorRTPhase::kRUNTIME)).runtime;
+    made->runtime_ = TRY(in_context(Parts::of(*made->plugin_, nv::TensorRTPhase::kRUNTIME), [&] {
+                       return str(identity, ": attachToContext");
+                     })).runtime;
     TRY(returned(identity, "setTactic", made->runtime_->setTactic(tactic)));
     TRY(made->stream_.create());
     return made;
@@ -116,8 +123,8 @@ class V3Instance final : public PluginInstance {
 
 class V3Plugin final : public PluginObject {
  public:
-  /// What the plugin is around: a quick one, if it is an adapter of ours.
-  enum class Around { kNothing, kQuick };
+  /// What the plugin is around: a quick one, or one that is ahead of time, if it is an adapter of ours.
+  enum class Around { kNothing, kQuick, kAheadOfTime };
   static Result<std::shared_ptr<const PluginObject>> adopt(std::unique_ptr<nv::IPluginV3> plugin, Around around,
                                                            nv::TensorRTPhase phase, const Services& services);
   V3Plugin(std::unique_ptr<nv::IPluginV3> plugin, Around around, const Parts& parts, PluginIdentity identity,
@@ -137,25 +144,40 @@ class V3Plugin final : public PluginObject {
     return parts_.build->supportsFormatCombination(position, descs.data(), num_inputs, count_of(descs) - num_inputs);
   }
   Status search_failure() const override {
-    if (around_ != Around::kQuick) return {};
+    if (around_ == Around::kNothing) return {};
     return in_context(listing_failure(*plugin_), [&] { return str(identity_); });
   }
   int most_combinations() const override { return parts_.build->getFormatCombinationLimit(); }
   std::vector<int> aliased_inputs() const override;
   Result<Configured> configure(std::span<const PluginTensor> inputs,
                                std::span<const PluginTensor> outputs) const override;
+  std::string metadata() const override {
+    const char* const text = parts_.build ? parts_.build->getMetadataString() : nullptr;
+    return text ? text : "";
+  }
+  bool is_kernel() const override { return around_ == Around::kAheadOfTime; }
+  Result<PluginKernel> kernel(InferContext& cx, std::span<const PluginTensor> inputs,
+                              std::span<const PluginTensor> outputs, int tactic) const override;
   Result<std::vector<PluginField>> fields() const override {
+    CHECK(parts_.runtime);
     return in_context(fields_from_api(parts_.runtime->getFieldsToSerialize()),
                       [&] { return str(identity_, ": getFieldsToSerialize"); });
   }
   Result<std::unique_ptr<PluginInstance>> attach(int tactic) const override {
+    CHECK(parts_.runtime);
+    TRY(attaching_.require_outside(identity_, "attachToContext"));
     const std::lock_guard lock(attaching_);
     return V3Instance::attach(*plugin_, *parts_.runtime, identity_, tactic, services_);
   }
   /// As the program has it.
-  nv::IPluginV3& plugin() const { return around_ == Around::kQuick ? quick_within(*plugin_) : *plugin_; }
+  nv::IPluginV3& plugin() const { return around_ == Around::kNothing ? *plugin_ : quick_within(*plugin_); }
 
  private:
+  /// What getOutputShapes was told of the tensors, and what it said of the outputs.
+  struct Shapes {
+    std::vector<nv::DimsExprs> tensors, outputs;
+  };
+  Result<Shapes> ask_shapes(const InferContext& cx, int num_tensors, ShapeExpressions& expressions) const;
   Result<std::vector<DType>> output_types(const InferContext& cx, int num_tensors) const;
   Result<std::vector<int>> tactics(Build& build) const;
   Result<Configured> configure_copy(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) const;
@@ -166,11 +188,11 @@ class V3Plugin final : public PluginObject {
   const PluginIdentity identity_;
   const Services services_;
   mutable std::vector<int> size_outputs_;
-  mutable std::mutex configuring_;
+  mutable OneAtATime configuring_;
   mutable std::pair<std::vector<PluginTensor>, std::vector<PluginTensor>> latest_tensors_;  ///< that were configured
   mutable Configured latest_;  ///< for them, but the object
   mutable std::weak_ptr<const PluginObject> latest_object_;
-  mutable std::mutex attaching_;  ///< contexts of several threads share this object until each has its copy
+  mutable OneAtATime attaching_;  ///< contexts of several threads share this object until each has its copy
 };
 
 Result<std::vector<DType>> V3Plugin::output_types(const InferContext& cx, int num_tensors) const {
@@ -182,7 +204,7 @@ Result<std::vector<DType>> V3Plugin::output_types(const InferContext& cx, int nu
     inputs.push_back(api::to_api(type.dtype));
     ranks.push_back(type.rank());
   }
-  if (around_ == Around::kQuick) tell_ranks(*plugin_, std::move(ranks));
+  if (around_ != Around::kNothing) tell_ranks(*plugin_, std::move(ranks));
   TRY(returned(identity_, "getOutputDataTypes",
                parts_.build->getOutputDataTypes(outputs.data(), count_of(outputs), inputs.data(), num_tensors)));
   std::vector<DType> result;
@@ -191,14 +213,14 @@ Result<std::vector<DType>> V3Plugin::output_types(const InferContext& cx, int nu
   return result;
 }
 
-Status V3Plugin::infer(InferContext& cx, int num_tensors) const {
+Result<V3Plugin::Shapes> V3Plugin::ask_shapes(const InferContext& cx, int num_tensors,
+                                              ShapeExpressions& expressions) const {
   const int num_outputs = cx.num_outputs();
-  const std::vector<DType> types = TRY(output_types(cx, num_tensors));  // first, as plugins expect who keep them
-  ShapeExpressions expressions(cx, num_outputs);
-  std::vector<nv::DimsExprs> tensors, shape_inputs, outputs(static_cast<size_t>(num_outputs), {-1, {}});
+  Shapes result{{}, std::vector<nv::DimsExprs>(static_cast<size_t>(num_outputs), {-1, {}})};
+  std::vector<nv::DimsExprs> shape_inputs;
   for (int i = 0; i < cx.num_inputs(); ++i) {
     if (i < num_tensors) {
-      tensors.push_back(expressions.of(TRY(cx.input(i)).get().shape));
+      result.tensors.push_back(expressions.of(TRY(cx.input(i)).get().shape));
       continue;
     }
     const SymbolicValues values =
@@ -208,9 +230,17 @@ Status V3Plugin::infer(InferContext& cx, int num_tensors) const {
     shape_inputs.push_back(expressions.of(values));
   }
   TRY(returned(identity_, "getOutputShapes",
-               parts_.build->getOutputShapes(tensors.data(), count_of(tensors), shape_inputs.data(),
-                                             count_of(shape_inputs), outputs.data(), num_outputs, expressions)));
+               parts_.build->getOutputShapes(result.tensors.data(), count_of(result.tensors), shape_inputs.data(),
+                                             count_of(shape_inputs), result.outputs.data(), num_outputs, expressions)));
   TRY(in_context(expressions.failure(), [&] { return str(identity_, ": getOutputShapes"); }));
+  return result;
+}
+
+Status V3Plugin::infer(InferContext& cx, int num_tensors) const {
+  const int num_outputs = cx.num_outputs();
+  const std::vector<DType> types = TRY(output_types(cx, num_tensors));  // first, as plugins expect who keep them
+  ShapeExpressions expressions(cx, num_outputs);
+  const std::vector<nv::DimsExprs> outputs = TRY(ask_shapes(cx, num_tensors, expressions)).outputs;
   for (int i = 0; i < num_outputs; ++i) {
     TensorType type(types[static_cast<size_t>(i)],
                     TRY(in_context(expressions.shape_of(outputs[static_cast<size_t>(i)], i),
@@ -224,6 +254,17 @@ Status V3Plugin::infer(InferContext& cx, int num_tensors) const {
   }
   size_outputs_ = expressions.size_outputs();
   return {};
+}
+
+Result<PluginKernel> V3Plugin::kernel(InferContext& cx, std::span<const PluginTensor> inputs,
+                                      std::span<const PluginTensor> outputs, int tactic) const {
+  const std::lock_guard lock(configuring_);
+  nv::IPluginV3QuickAOTBuild& build = *ahead_of_time(*plugin_);
+  TRY(returned(identity_, "setTactic", build.setTactic(tactic)));
+  // Asked again, so that a plugin that keeps its outputs' extents has those that may be in a launch.
+  ShapeExpressions expressions(cx, cx.num_outputs());
+  const Shapes shapes = TRY(ask_shapes(cx, static_cast<int>(inputs.size()), expressions));
+  return ask_kernel(build, identity_, shapes.tensors, expressions, inputs, outputs);
 }
 
 std::vector<int> V3Plugin::aliased_inputs() const {
@@ -254,6 +295,7 @@ Result<PluginObject::Configured> V3Plugin::configure(std::span<const PluginTenso
                                                      std::span<const PluginTensor> outputs) const {
   const auto tensors =
       std::pair(std::vector(inputs.begin(), inputs.end()), std::vector(outputs.begin(), outputs.end()));
+  TRY(configuring_.require_outside(identity_, "configurePlugin"));
   const std::lock_guard lock(configuring_);
   if (auto held = latest_object_.lock(); held && latest_tensors_ == tensors) {
     Configured result = latest_;
@@ -281,7 +323,7 @@ Result<PluginObject::Configured> V3Plugin::configure_copy(std::span<const Plugin
   TRY(returned(identity_, "configurePlugin",
                build.configurePlugin(in.data(), count_of(in), out.data(), count_of(out))));
   Configured result{.object = made, .tactics = {}};
-  if (around_ == Around::kQuick) result.generation = PluginGeneration::kQuick;
+  if (around_ != Around::kNothing) result.generation = PluginGeneration::kQuick;
   result.tactics = TRY(tactics(build));
   const size_t workspace = build.getWorkspaceSize(in.data(), count_of(in), out.data(), count_of(out));
   TRY(require(workspace <= size_t{INT64_MAX}, identity_, ": getWorkspaceSize returned ", workspace));
@@ -293,7 +335,8 @@ Result<PluginObject::Configured> V3Plugin::configure_copy(std::span<const Plugin
 Result<std::shared_ptr<const PluginObject>> V3Plugin::adopt(std::unique_ptr<nv::IPluginV3> owned, Around around,
                                                             nv::TensorRTPhase phase, const Services& services) {
   nv::IPluginV3* const plugin = owned.get();
-  const Parts parts = TRY(in_context(Parts::of(*plugin, phase), [] { return "the plugin"; }));
+  const auto runtime = around == Around::kAheadOfTime ? Parts::Runtime::kNone : Parts::Runtime::kNeeded;
+  const Parts parts = TRY(in_context(Parts::of(*plugin, phase, runtime), [] { return "the plugin"; }));
   const auto text = [](const char* words) { return std::string(words ? words : ""); };
   PluginIdentity identity{text(parts.core->getPluginName()), text(parts.core->getPluginVersion()),
                           text(parts.core->getPluginNamespace())};
@@ -313,7 +356,9 @@ Result<std::shared_ptr<const PluginObject>> adopt_v3(nv::IPluginV3* plugin, nv::
   auto code = keep_code_of(plugin);
   const bool quick = is_quick(*plugin);
   if (quick) owned = TRY(in_context(as_v3(std::move(owned), phase), [] { return "the quick plugin"; }));
-  const auto around = quick ? V3Plugin::Around::kQuick : V3Plugin::Around::kNothing;
+  const auto around = !quick                  ? V3Plugin::Around::kNothing
+                      : ahead_of_time(*owned) ? V3Plugin::Around::kAheadOfTime
+                                              : V3Plugin::Around::kQuick;
   return with_code(TRY(V3Plugin::adopt(std::move(owned), around, phase, services)), std::move(code));
 }
 

@@ -7,7 +7,7 @@
 namespace kiln {
 
 /// Takes a plugin alone. A variant is a combination of formats, in which the plugin is configured, and a tactic of the
-/// plugin's.
+/// plugin's. The step is the plugin, or the kernel that it compiled ahead of time.
 class PluginTactic : public Tactic {
  public:
   std::string_view name() const override { return "plugin"; }
@@ -16,6 +16,8 @@ class PluginTactic : public Tactic {
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override;
 
  protected:
+  /// Whether the backend's device launches kernels that plugins compiled (PluginObject::is_kernel).
+  virtual bool launches_kernels() const { return false; }
   /// Its step, for every backend.
   static Result<StepDraft> draft(const TacticContext& cx, const Region& region, const Variant& variant);
 };

@@ -323,7 +323,7 @@ TEST_F(Aliases, OfSizesThatDataDecides) {
   nv::ITensor* bound = p.network->addConstant(dims({1}), {nv::DataType::kFLOAT, &two, 1})->getOutput(0);
   nv::ITensor* large = p.network->addElementWise(*in, *bound, nv::ElementWiseOperation::kLESS)->getOutput(0);
   large = p.network->addUnary(*large, nv::UnaryOperation::kNOT)->getOutput(0);
-  nv::ITensor* where = p.network->addNonZero(*large)->getOutput(0);  // [1, count]
+  nv::ITensor* where = p.network->addNonZero(*large, nv::DataType::kINT32)->getOutput(0);  // [1, count]
   nv::ITensor* kept = p.network->addGather(*in, *where, 0)->getOutput(0);
   p.mark(add_one(twice(kept)), "y");
   p.mark(kept, "kept");

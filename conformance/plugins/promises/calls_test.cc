@@ -267,6 +267,23 @@ TEST_F(Promises, PlansOfOneNetworkAreTheSameBytes) {
   EXPECT_EQ(plans[0], plans[1]);
 }
 
+TEST_F(Promises, TheInspectorShowsWhatAPluginTellsOfItself) {
+  Program p;
+  std::string pads = "pads=[1, 2]";
+  p.behaviour.metadata = pads.c_str();
+  p.config->setProfilingVerbosity(nv::ProfilingVerbosity::kDETAILED);
+  ASSERT_TRUE(p.chain({2}));
+  const auto plan = p.build();
+  ASSERT_TRUE(plan);
+  pads = "gone";
+  const Loaded loaded(p.logger, *plan);
+  ASSERT_TRUE(loaded.engine);
+  const std::unique_ptr<nv::IEngineInspector> inspector(loaded.engine->createEngineInspector());
+  const std::string text = inspector->getLayerInformation(0, nv::LayerInformationFormat::kJSON);
+  EXPECT_TRUE(has(text, "\"PluginMetadata\": \"pads=[1, 2]\"") || has(text, "\"PluginMetadata\":\"pads=[1, 2]\""))
+      << text;
+}
+
 TEST_F(Promises, ABuildPartIsNotNeededAtRunTime) {
   Program p;
   ASSERT_TRUE(p.chain({2}));

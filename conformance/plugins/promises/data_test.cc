@@ -1,5 +1,6 @@
 // What passes between a plugin and Kiln: types, formats, extents, fields, tactics, times and resources.
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <numeric>
 
@@ -40,14 +41,27 @@ TEST_P(FieldTypes, ComeBackAsTheyWere) {
 INSTANTIATE_TEST_SUITE_P(Promises, FieldTypes, testing::ValuesIn(kFields),
                          [](const auto& info) { return row_name(info); });
 
-TEST_F(Promises, FieldsOfDimsComeBack) {
+/// Dims as programs leave them: of three extents, with `rest` in the padding and behind the extents.
+Field dims_field(std::byte rest) {
   const nv::Dims extents = dims({2, 3, 5});
-  Field field{"dims", nv::PluginFieldType::kDIMS, 1, std::vector<std::byte>(sizeof(extents))};
-  std::memcpy(field.data.data(), &extents, sizeof(extents));
-  Program p({.fields = {field}});
-  ASSERT_TRUE(p.chain({2}));
-  ASSERT_TRUE(p.load());
-  EXPECT_EQ(p.creator.given, p.behaviour.fields);
+  Field field{"dims", nv::PluginFieldType::kDIMS, 2, std::vector<std::byte>(2 * sizeof(extents), rest)};
+  for (size_t i = 0; i < 2; ++i) {
+    std::byte* const at = field.data.data() + i * sizeof(extents);
+    std::memcpy(at + offsetof(nv::Dims, nbDims), &extents.nbDims, sizeof(extents.nbDims));
+    std::memcpy(at + offsetof(nv::Dims, d), extents.d, 3 * sizeof(extents.d[0]));
+  }
+  return field;
+}
+TEST_F(Promises, FieldsOfDimsComeBack) {
+  std::string plans[2];
+  for (int i = 0; i < 2; ++i) {
+    Program p({.fields = {dims_field(std::byte(0x11 * (i + 1)))}});
+    ASSERT_TRUE(p.chain({2}));
+    ASSERT_TRUE(p.load());
+    EXPECT_EQ(p.creator.given, std::vector{dims_field(std::byte{0})});
+    plans[i] = p.plan();
+  }
+  EXPECT_TRUE(plans[0] == plans[1]) << "equal networks have equal plans";
 }
 
 TEST_F(Promises, FieldsAreAskedForOfTheChosenAlone) {
@@ -93,6 +107,21 @@ TEST_F(Promises, WithoutTacticsItIsTacticZero) {
   ASSERT_TRUE(p.load());
   EXPECT_GT(p.journal.count("setTactic 0"), 0);
   EXPECT_EQ(p.journal.count("setTactic"), p.journal.count("setTactic 0"));
+}
+
+TEST_F(Promises, PluginsOfOneNameAreTimedEach) {
+  Program p({.tactics = {1, 2}});
+  Journal of_second;
+  Recorded second(p.behaviour, of_second);
+  ASSERT_TRUE(p.chain({2}));
+  nv::ITensor* x = p.network->getInput(0);
+  nv::IPluginV3Layer* layer = p.network->addPluginV3(&x, 1, nullptr, 0, second);
+  ASSERT_TRUE(layer);
+  layer->setName(p.network->getLayer(0)->getName());
+  p.mark(layer->getOutput(0), "z");
+  ASSERT_TRUE(p.build()) << p.logger.take_errors();
+  EXPECT_GT(p.journal.count("enqueue"), 0);
+  EXPECT_GT(of_second.count("enqueue"), 0);
 }
 
 struct TimingId {

@@ -219,6 +219,19 @@ Behaviour non_zero() {
   return b;
 }
 
+TEST_F(Promises, TheOptimumOfASizeIsTunedFor) {
+  Program p(non_zero());
+  std::vector<std::string> told;
+  p.behaviour.configure = [&](const nv::DynamicPluginTensorDesc*, const nv::DynamicPluginTensorDesc* out) {
+    told = {text(out[0].min), text(out[0].opt), text(out[0].max)};
+  };
+  nv::IPluginV3Layer* layer = p.add({p.input("x", {6})});
+  ASSERT_TRUE(layer);
+  p.mark(layer->getOutput(0)), p.mark(layer->getOutput(1), "count");
+  ASSERT_TRUE(p.build()) << p.logger.take_errors();
+  EXPECT_EQ(told, (std::vector<std::string>{"0x1", "3x1", "6x1"}));
+}
+
 TEST_F(Promises, NonZeroFeedsAGather) {
   Program p(non_zero());
   nv::ITensor* x = p.input("x", {6});

@@ -84,12 +84,11 @@ TEST_P(FailingCalls, AreErrorsOfTheirStage) {
   p.behaviour.fails_in = failure.call;
   p.logger.take_errors();
   EXPECT_EQ(failure.stage < Stage::kLoading ? last_stage() : load_and_run(), failure.stage);
-  std::string told;
-  for (const std::string& line : p.logger.all) told += line + "\n";
-  EXPECT_FALSE(p.logger.errors.empty());
-  EXPECT_TRUE(has(told, failure.call)) << told;
-  const bool has_identity = std::string(failure.name) != "AddingClone";  // there is no plugin yet to ask for its name
-  EXPECT_TRUE(!has_identity || has(told, "plugin 'Recorded' version '1'")) << told;
+  // Before there is a plugin, nobody can ask for its name.
+  const std::string identity = std::string(failure.name) == "AddingClone" ? "" : "plugin 'Recorded' version '1'";
+  EXPECT_TRUE(std::ranges::any_of(p.logger.errors, [&](const std::string& line) {
+    return has(line, identity) && has(line, failure.call);
+  })) << p.logger.take_errors();
   EXPECT_EQ(p.journal.alive(), alive) << "copies that are left";
   p.behaviour.fails_in.clear();
   EXPECT_EQ(last_stage(), kDone) << "the program goes on: " << p.logger.take_errors();
@@ -125,29 +124,29 @@ const Answer kAnswers[] = {
     {"NoFormat", changed([](Behaviour& b) { b.takes = [](auto...) { return false; }; }),
      "supports no combination of formats for its types (f32 -> f32)"},
     {"UnknownType", changed([](Behaviour& b) { b.type = [](auto...) { return nv::DataType{77}; }; }),
-     "getOutputDataTypes"},
+     "plugin 'Recorded' version '1': getOutputDataTypes: DataType(77) is "},
     {"TooManyAxes", changed([](Behaviour& b) { b.shapes = [](auto*, auto*, auto* out, auto&) { out->nbDims = 9; }; }),
-     "getOutputShapes"},
+     "plugin 'Recorded' version '1': getOutputShapes: output 0 would have 9 dimensions; at most 8 are possible"},
     {"NoExtent", changed([](Behaviour& b) {
        b.shapes = [](auto*, auto*, auto* out, auto&) { out->nbDims = 1, out->d[0] = nullptr; };
      }),
-     "getOutputShapes"},
+     "plugin 'Recorded' version '1': getOutputShapes: dimension 0 of output 0 has no expression"},
     {"NegativeExtent", changed([](Behaviour& b) {
        b.shapes = [](auto*, auto*, auto* out, auto& e) { out->nbDims = 1, out->d[0] = e.constant(-2); };
      }),
-     "Recorded"},
+     "with a negative extent in axis 0"},
     {"ForgottenOutput", changed([](Behaviour& b) {
        b.num_outputs = 2, b.shapes = [](auto* in, auto*, auto* out, auto&) { out[0] = in[0]; };
      }),
-     "getOutputShapes"},
+     "plugin 'Recorded' version '1': getOutputShapes: output 1 would have -1 dimensions"},
     {"FieldWithoutData", changed([](Behaviour& b) {
        b.fields = {{"f", nv::PluginFieldType::kINT32, 3, {}}};
      }),
-     "getFieldsToSerialize"},
+     "plugin 'Recorded' version '1': getFieldsToSerialize: field 'f' has 3 elements, and no data"},
     {"FieldOfNegativeLength", changed([](Behaviour& b) {
        b.fields = {{"f", nv::PluginFieldType::kINT8, -1, {std::byte{1}}}};
      }),
-     "getFieldsToSerialize"},
+     "plugin 'Recorded' version '1': getFieldsToSerialize: field 'f' has length -1"},
 };
 
 class WrongAnswers : public PromiseTable<Answer> {};

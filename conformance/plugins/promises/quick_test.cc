@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ahead.h"
 #include "program.h"
 
 namespace kiln::promises {
@@ -20,7 +21,6 @@ struct QuickLog {
   std::string space;  ///< of the creation
   std::string fails_in;
   int32_t num_combinations = 1;
-  bool is_ahead_of_time = false;
   nv::PluginFormat format = nv::PluginFormat::kLINEAR;
 };
 
@@ -34,42 +34,9 @@ class Offset final : public nv::IPluginV3,
   Offset(const Offset& other) : log_(other.log_), offset_(other.offset_), tactic_(other.tactic_) { ++log_.alive; }
   ~Offset() override { --log_.alive; }
 
-  /// An ahead-of-time build part and no more.
-  struct Ahead final : nv::IPluginV3QuickAOTBuild {
-    int32_t getOutputDataTypes(nv::DataType*, int32_t, const nv::DataType*, const int32_t*,
-                               int32_t) const noexcept override {
-      return 1;
-    }
-    int32_t getOutputShapes(const nv::DimsExprs*, int32_t, const nv::DimsExprs*, int32_t, nv::DimsExprs*, int32_t,
-                            nv::IExprBuilder&) noexcept override {
-      return 1;
-    }
-    int32_t configurePlugin(const nv::DynamicPluginTensorDesc*, int32_t, const nv::DynamicPluginTensorDesc*,
-                            int32_t) noexcept override {
-      return 1;
-    }
-    int32_t getNbSupportedFormatCombinations(const nv::DynamicPluginTensorDesc*, int32_t, int32_t) noexcept override {
-      return 0;
-    }
-    int32_t getSupportedFormatCombinations(const nv::DynamicPluginTensorDesc*, int32_t, int32_t, nv::PluginTensorDesc*,
-                                           int32_t) noexcept override {
-      return 1;
-    }
-    int32_t getNbOutputs() const noexcept override { return 1; }
-    int32_t getLaunchParams(const nv::DimsExprs*, const nv::DynamicPluginTensorDesc*, int32_t, int32_t,
-                            nv::IKernelLaunchParams*, nv::ISymExprs*, nv::IExprBuilder&) noexcept override {
-      return 1;
-    }
-    int32_t getKernel(const nv::PluginTensorDesc*, int32_t, const nv::PluginTensorDesc*, int32_t, const char**, char**,
-                      int32_t*) noexcept override {
-      return 1;
-    }
-  };
-
   nv::IPluginCapability* getCapabilityInterface(nv::PluginCapabilityType type) noexcept override {
     if (type == nv::PluginCapabilityType::kCORE) return static_cast<nv::IPluginV3QuickCore*>(this);
     if (type == nv::PluginCapabilityType::kRUNTIME) return static_cast<nv::IPluginV3QuickRuntime*>(this);
-    if (log_.is_ahead_of_time) return &ahead_;
     return static_cast<nv::IPluginV3QuickBuild*>(this);
   }
   nv::IPluginV3* clone() noexcept override { return fails("clone") ? nullptr : new Offset(*this); }
@@ -133,7 +100,6 @@ class Offset final : public nv::IPluginV3,
   QuickLog& log_;
   const float offset_;
   int32_t tactic_ = 0;
-  Ahead ahead_;
   nv::PluginField field_;
   const nv::PluginFieldCollection fields_{1, &field_};
 };
@@ -158,6 +124,25 @@ class OffsetCreator final : public nv::IPluginCreatorV3Quick {
   QuickLog& log_;
   const nv::PluginField name_{"offset", nullptr, nv::PluginFieldType::kFLOAT32, 1};
   const nv::PluginFieldCollection names_{1, &name_};
+};
+
+/// A creator of version 3, which may make quick plugins.
+class OffsetCreatorV3 final : public nv::IPluginCreatorV3One {
+ public:
+  explicit OffsetCreatorV3(QuickLog& log) : log_(log) { getPluginRegistry()->registerCreator(*this, "quick"); }
+  ~OffsetCreatorV3() override { getPluginRegistry()->deregisterCreator(*this); }
+  nv::IPluginV3* createPlugin(const char*, const nv::PluginFieldCollection* fields,
+                              nv::TensorRTPhase) noexcept override {
+    return new Offset(log_, *static_cast<const float*>(fields->fields[0].data));
+  }
+  const nv::PluginFieldCollection* getFieldNames() noexcept override { return &none_; }
+  const char* getPluginName() const noexcept override { return "Offset"; }
+  const char* getPluginVersion() const noexcept override { return "1"; }
+  const char* getPluginNamespace() const noexcept override { return "quick"; }
+
+ private:
+  QuickLog& log_;
+  const nv::PluginFieldCollection none_{};
 };
 
 struct QuickPlugins : Promises {
@@ -209,6 +194,23 @@ TEST_F(QuickPlugins, RunFromThePlan) {
   EXPECT_EQ(text(log.strides[0]), text(dims({3, 1})));
 }
 
+TEST_F(QuickPlugins, ACreatorOfVersion3MayMakeThem) {
+  ASSERT_TRUE(add()) << p.logger.take_errors();
+  const auto plan = p.build();
+  ASSERT_TRUE(plan);
+  getPluginRegistry()->deregisterCreator(creator);
+  {
+    const OffsetCreatorV3 other(log);
+    Loaded loaded(p.logger, *plan);
+    ASSERT_TRUE(loaded.context) << p.logger.take_errors();
+    Floats x{1, 2, 3, 4, 5, 6}, y(6);
+    loaded.set("x", x), loaded.set("y", y);
+    ASSERT_TRUE(loaded.run()) << p.logger.take_errors();
+    EXPECT_EQ(y, (Floats{71.5F, 72.5F, 73.5F, 74.5F, 75.5F, 76.5F}));
+  }
+  getPluginRegistry()->registerCreator(creator, "quick");
+}
+
 TEST_F(QuickPlugins, GetStridesOfTheirFormats) {
   log.format = nv::PluginFormat::kHWC;
   ASSERT_TRUE(add({1, 3, 2, 2})) << p.logger.take_errors();
@@ -234,10 +236,26 @@ TEST_F(QuickPlugins, WithoutACreatorAreNamed) {
   getPluginRegistry()->registerCreator(creator, "quick");
 }
 
-TEST_F(QuickPlugins, AheadOfTimeAreRefused) {
-  log.is_ahead_of_time = true;
-  EXPECT_TRUE(
-      has(error_of_add(), "its build part is ahead of time (IPluginV3QuickAOTBuild), which is not in Kiln yet"));
+/// A kernel is a GPU's: conformance/fake_cuda/ahead_of_time_test.cc has the rest.
+TEST_F(QuickPlugins, AheadOfTimeAreRefusedByTheBuildForACpu) {
+  const Ahead ahead;
+  nv::ITensor* x = p.input("x", {2, 3});
+  nv::IPluginV3Layer* layer = nullptr;
+  {
+    AheadPlugin plugin(ahead);
+    layer = p.network->addPluginV3(&x, 1, nullptr, 0, plugin);
+  }
+  ASSERT_TRUE(layer) << p.logger.take_errors();
+  p.mark(layer->getOutput(0));
+  EXPECT_EQ(p.build(), nullptr);
+  const std::string told = p.logger.take_errors();
+  EXPECT_TRUE(has(told,
+                  "plugin 'Ahead' version '1' of namespace 'quick' is a CUDA kernel that was compiled ahead of "
+                  "time (IPluginV3QuickAOTBuild), which needs an NVIDIA GPU"))
+      << told;
+  EXPECT_EQ(std::ranges::count(ahead.calls, "asked for a runtime part"), 0);
+  p.network.reset();
+  EXPECT_EQ(ahead.alive, 0);
 }
 
 TEST_F(QuickPlugins, CountsOfCombinationsThatCannotBe) {

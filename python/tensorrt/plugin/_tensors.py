@@ -375,13 +375,17 @@ class Tensor(_Freezable):
     def __cuda_array_interface__(self):
         if trt.tensorrt._is_host_memory(self.data_ptr):
             raise AttributeError("the tensor is in host memory: numpy.asarray or torch.from_dlpack take it")
-        return {**self._interface(), "stream": self._stream}
+        return {**self._interface(), "stream": self._stream or 1}  # the protocol's 1 is the default stream
 
     @property
     def __array_interface__(self):
         if not trt.tensorrt._is_host_memory(self.data_ptr):
             raise AttributeError("the tensor is in device memory: torch.as_tensor(tensor, device='cuda') takes it")
         return self._interface()
+
+    def __array__(self, dtype=None, copy=None):
+        """What numpy calls where there is no __array_interface__; else it would make an array of one object."""
+        raise TypeError("the tensor is in device memory: torch.as_tensor(tensor, device='cuda') takes it")
 
     def __dlpack__(self, **options):
         return np.asarray(self).__dlpack__(**options)

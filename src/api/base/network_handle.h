@@ -16,6 +16,9 @@ namespace kiln::api {
 class NetworkHandle : public nvinfer1::INetworkDefinition {
  public:
   virtual ir::Graph& graph() = 0;
+  virtual const Reporter& reporter() const = 0;
+  /// The allocator that the program has set at the builder; null: it has set none.
+  virtual nvinfer1::IGpuAllocator* gpu_allocator() const = 0;
   /// The object of a value, made when first asked for; it lives as long as the network.
   virtual nvinfer1::ITensor& tensor(ir::ValueId value) = 0;
 

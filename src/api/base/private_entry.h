@@ -119,14 +119,17 @@ struct KilnRoiAlign {
   double spatial_scale;
 };
 
+/// kiln::ScatterReduction.
+enum KilnReduction : int32_t { kKilnReplace = 0, kKilnSum = 1, kKilnProduct = 2, kKilnMaximum = 3, kKilnMinimum = 4 };
+
 struct KilnPluginEntry {
   /// `expander`, which lives as long as the process, is asked about the plugins of every network; null: none is.
   KilnStatus (*set_expander)(const KilnExpander* expander);
   /// Layers that INetworkDefinition has no calls for: their output, an ITensor*, or null after the network's logger was
   /// told why. Arguments are an INetworkDefinition* and ITensor*s of it.
-  /// Elements of `updates` are combined with those of `data` that they meet; `reduction` is a kiln::ScatterReduction.
+  /// Elements of `updates` are combined with those of `data` that they meet.
   void* (*add_scatter_elements)(void* network, void* data, void* indices, void* updates, int32_t axis,
-                                int32_t reduction);
+                                KilnReduction reduction);
   void* (*add_roi_align)(void* network, void* x, void* rois, void* batch_indices, const KilnRoiAlign* how);
 };
 

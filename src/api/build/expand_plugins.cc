@@ -23,12 +23,12 @@ const void* object_of(const ops::Plugin& op) {
 }
 
 /// What an expander keeps for the layers that it added.
-struct Kept {
+struct ExpansionData {
   const KilnExpander& expander;
   void* data = nullptr;
-  explicit Kept(const KilnExpander& expander) : expander(expander) {}
-  Kept(const Kept&) = delete;
-  ~Kept() { expander.release(data); }
+  explicit ExpansionData(const KilnExpander& expander) : expander(expander) {}
+  ExpansionData(const ExpansionData&) = delete;
+  ~ExpansionData() { expander.release(data); }
 };
 
 /// Gives constants that borrow their elements from an expander elements of their own.
@@ -81,7 +81,7 @@ Status expand(const KilnExpander& expander, Network& scratch, ir::NodeId id) {
   std::vector<void*> inputs, outputs(graph.node(id).outputs.size());
   for (const ir::ValueId input : graph.node(id).inputs)
     inputs.push_back(static_cast<nv::ITensor*>(scratch.tensor_or_null(input)));
-  Kept kept(expander);
+  ExpansionData kept(expander);
   nv::INetworkDefinition& network = scratch;
   const KilnExpansion result = expander.expand(object_of(*graph.node(id).op.as<ops::Plugin>()), &network, inputs.data(),
                                                static_cast<int32_t>(inputs.size()), outputs.data(),

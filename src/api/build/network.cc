@@ -4,6 +4,7 @@
 
 #include "api/base/convert.h"
 #include "api/build/arguments.h"
+#include "api/build/builder.h"
 #include "api/build/layers/layers.h"
 #include "builder/build.h"
 #include "ops/constant.h"
@@ -305,6 +306,7 @@ bool Network::hasImplicitBatchDimension() const noexcept { return false; }
 void Network::setErrorRecorder(nv::IErrorRecorder* recorder) noexcept { reporter_.set_recorder(recorder); }
 nv::IErrorRecorder* Network::getErrorRecorder() const noexcept { return reporter_.recorder(); }
 nv::IBuilder& Network::getBuilder() const noexcept { return builder_; }
+nv::IGpuAllocator* Network::gpu_allocator() const { return static_cast<const Builder&>(builder_).gpu_allocator(); }
 nv::NetworkDefinitionCreationFlags Network::getFlags() const noexcept { return flags_; }
 bool Network::getFlag(nv::NetworkDefinitionCreationFlag flag) const noexcept {
   const auto bit = static_cast<int32_t>(flag);

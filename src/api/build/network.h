@@ -33,7 +33,8 @@ class Network final : public NetworkHandle, public nv::apiv::VNetworkDefinition 
   /// Null for kNone.
   Tensor* tensor_or_null(ir::ValueId value) { return value == ir::ValueId::kNone ? nullptr : &tensor(value); }
   Layer& layer(ir::NodeId node);
-  const Reporter& reporter() const { return reporter_; }
+  const Reporter& reporter() const override { return reporter_; }
+  nv::IGpuAllocator* gpu_allocator() const override;
   bool strongly_typed() const;
   const std::string& name() const { return name_; }
   /// Layers and tensors that have been asked for; null where none was made.

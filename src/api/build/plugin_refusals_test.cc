@@ -68,6 +68,22 @@ TEST_F(PluginRefusals, ACloneThatIsThePluginItself) {
   }
 }
 
+TEST_F(PluginRefusals, AnAttachedCopyWithoutRuntimePart) {
+  ASSERT_TRUE(add_scale({2}));
+  Running r(w);
+  ASSERT_TRUE(r.engine) << r.error;
+  const int alive = log.alive;
+  log.lacks_runtime = true;
+  const std::unique_ptr<nv::IExecutionContext> context(r.engine->createExecutionContext());
+  EXPECT_EQ(context, nullptr);
+  const std::string text = r.last_error();
+  EXPECT_TRUE(has(text,
+                  "plugin 'TestScale' version '1': attachToContext: "
+                  "getCapabilityInterface(kRUNTIME) returned null"))
+      << text;
+  EXPECT_EQ(log.alive, alive);
+}
+
 TEST_F(PluginRefusals, ALimitOfNoCombinations) {
   ASSERT_TRUE(add_scale({2}));
   log.most_combinations = 0;
@@ -107,6 +123,19 @@ TEST_F(PluginRefusals, ContextsAttachOneAtATime) {
   EXPECT_EQ(right, 64);
   EXPECT_FALSE(log.overlapped) << "attachToContext of one object by two threads at once";
   EXPECT_EQ(log.count("attachToContext"), 64);
+}
+
+TEST_F(PluginRefusals, AContextOfTheEngineThatAttaches) {
+  ASSERT_TRUE(add_scale({2}));
+  Running r(w);
+  ASSERT_TRUE(r.engine) << r.error;
+  bool is_refused = false;
+  log.when_attached = [&] { is_refused = r.engine->createExecutionContext() == nullptr; };
+  const std::unique_ptr<nv::IExecutionContext> context(r.engine->createExecutionContext());
+  EXPECT_TRUE(context);
+  EXPECT_TRUE(is_refused);
+  const std::string text = r.last_error();
+  EXPECT_TRUE(has(text, "plugin 'TestScale' version '1': attachToContext came back to itself")) << text;
 }
 
 /// Declares a size for an output that it does not have, or twice, and goes on as if nothing was wrong.

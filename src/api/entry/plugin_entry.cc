@@ -30,7 +30,17 @@ void* add_op(const char* call, void* network, const Op& op, std::initializer_lis
   });
 }
 
-void* add_scatter_elements(void* network, void* data, void* indices, void* updates, int32_t axis, int32_t reduction) {
+constexpr bool are_equal(KilnReduction entry, ScatterReduction op) {
+  return static_cast<int32_t>(entry) == static_cast<int32_t>(op);
+}
+static_assert(are_equal(kKilnReplace, ScatterReduction::kNone));
+static_assert(are_equal(kKilnSum, ScatterReduction::kSum));
+static_assert(are_equal(kKilnProduct, ScatterReduction::kProd));
+static_assert(are_equal(kKilnMaximum, ScatterReduction::kMax));
+static_assert(are_equal(kKilnMinimum, ScatterReduction::kMin));
+
+void* add_scatter_elements(void* network, void* data, void* indices, void* updates, int32_t axis,
+                           KilnReduction reduction) {
   const ops::Scatter op{
       .mode = ScatterMode::kElement, .axis = axis, .reduction = static_cast<ScatterReduction>(reduction)};
   return add_op("add_scatter_elements", network, op, {data, indices, updates});

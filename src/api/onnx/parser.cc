@@ -27,7 +27,7 @@ void Parser::use(RegistryPlugins& plugins, onnx::ImportOptions& options) const {
 
 /// All problems are reported, not only the first; where there are any, the network holds a part of the model.
 Status Parser::import(const char* call, std::shared_ptr<const onnx::Model> model, onnx::ImportOptions options) {
-  RegistryPlugins plugins(network_.getBuilder().getPluginRegistry(), errors_.reporter());
+  RegistryPlugins plugins(network_);
   use(plugins, options);
   onnx::ImportReport report;
   const Status done = onnx::import_model(std::move(model), network_.graph(), options, report);
@@ -57,7 +57,7 @@ bool Parser::parseWithWeightDescriptors(const void* serialized_onnx_model, size_
 }
 
 Status Parser::query(const char* call, std::shared_ptr<const onnx::Model> model) {
-  RegistryPlugins plugins(network_.getBuilder().getPluginRegistry(), errors_.reporter());
+  RegistryPlugins plugins(network_);
   onnx::ImportOptions options;
   use(plugins, options);
   onnx::ModelSupport support = onnx::query_support(std::move(model), options);

@@ -37,8 +37,8 @@ class PluginNodes : public ::testing::Test {
     builder.reset(nv::createInferBuilder(logger));
     config.reset(builder->createBuilderConfig());
   }
-  bool parse(const Proto& model, uint32_t flags = 0) {
-    network.reset(builder->createNetworkV2(0));
+  bool parse(const Proto& model, uint32_t flags = 0, nv::NetworkDefinitionCreationFlags network_flags = 0) {
+    network.reset(builder->createNetworkV2(network_flags));
     parser.reset(static_cast<nvonnxparser::IParser*>(create_parser(network.get(), &logger, NV_ONNX_PARSER_VERSION)));
     parser->setFlags(flags);
     return parser->parse(model.bytes.data(), model.bytes.size(), nullptr);
@@ -165,13 +165,15 @@ class QuickScaleCreator final : public nv::IPluginCreatorV3Quick {
   }
   ~QuickScaleCreator() override { registry_.deregisterCreator(*this); }
   nv::IPluginV3* createPlugin(const char*, const char*, const nv::PluginFieldCollection* fields, nv::TensorRTPhase,
-                              nv::QuickPluginCreationRequest) noexcept override {
+                              nv::QuickPluginCreationRequest request) noexcept override {
+    requests.push_back(request);
     return fields->nbFields == 1 ? new QuickScale(*static_cast<const float*>(fields->fields[0].data)) : nullptr;
   }
   const nv::PluginFieldCollection* getFieldNames() noexcept override { return &names_; }
   const char* getPluginName() const noexcept override { return "QuickScale"; }
   const char* getPluginVersion() const noexcept override { return "1"; }
   const char* getPluginNamespace() const noexcept override { return ""; }
+  std::vector<nv::QuickPluginCreationRequest> requests;
 
  private:
   nv::IPluginRegistry& registry_;
@@ -187,6 +189,48 @@ TEST_F(PluginNodes, QuickOnesAreMadeInTheSameWay) {
   EXPECT_EQ(run({1, 2}, 2), (Floats{4, 8}));
   EXPECT_FALSE(parse(one_node("QuickScale", {}))) << "the factor is missing";
   EXPECT_NE(errors().find("createPlugin returned null for the node's attributes"), std::string::npos) << errors();
+}
+
+// The node's own word comes before what the network prefers.
+TEST_F(PluginNodes, QuickOnesAreAskedForTheFormThatIsPreferred) {
+  using Flag = nv::NetworkDefinitionCreationFlag;
+  using Request = nv::QuickPluginCreationRequest;
+  QuickScaleCreator quick(builder->getPluginRegistry());
+  const auto bit = [](Flag flag) { return 1U << static_cast<uint32_t>(flag); };
+  const uint32_t none = 0, jit = bit(Flag::kPREFER_JIT_PYTHON_PLUGINS), aot = bit(Flag::kPREFER_AOT_PYTHON_PLUGINS);
+  const auto request = [&](uint32_t flags, std::initializer_list<Proto> attributes) {
+    quick.requests.clear();
+    EXPECT_TRUE(parse(one_node("QuickScale", attributes), 0, flags)) << errors();
+    return quick.requests.empty() ? Request::kUNKNOWN : quick.requests.back();
+  };
+  EXPECT_EQ(request(none, {factor_of(4)}), Request::kUNKNOWN);
+  EXPECT_EQ(request(jit, {factor_of(4)}), Request::kPREFER_JIT);
+  EXPECT_EQ(request(aot, {factor_of(4)}), Request::kPREFER_AOT);
+  EXPECT_EQ(request(jit, {factor_of(4), int_attribute("aot", 1)}), Request::kSTRICT_AOT);
+  EXPECT_EQ(request(aot, {factor_of(4), int_attribute("aot", 0)}), Request::kSTRICT_JIT);
+  EXPECT_EQ(request(jit | aot, {factor_of(4), int_attribute("aot", 0)}), Request::kSTRICT_JIT);
+  EXPECT_FALSE(parse(one_node("QuickScale", {factor_of(4)}), 0, jit | aot));
+  EXPECT_NE(errors().find("both of kPREFER_AOT_PYTHON_PLUGINS and kPREFER_JIT_PYTHON_PLUGINS"), std::string::npos)
+      << errors();
+  EXPECT_FALSE(
+      parse(one_node("QuickScale", {factor_of(4), attribute("aot", 3).text(onnx::field::attribute::kS, "yes")})));
+  EXPECT_NE(errors().find("attribute 'aot' is 3 values of type char; one integer is needed"), std::string::npos)
+      << errors();
+}
+
+struct NoMemory final : nv::IGpuAllocator {
+  void* allocate(uint64_t, uint64_t, nv::AllocatorFlags) noexcept override { return nullptr; }
+  bool deallocate(void*) noexcept override { return true; }
+};
+TEST_F(PluginNodes, GetTheBuildersAllocator) {
+  log.tactics = {1, 2};  // which are timed, and attached for that
+  NoMemory mine;
+  builder->setGpuAllocator(&mine);
+  ASSERT_TRUE(parse(one_node("TestScale", {factor_of(4)}))) << errors();
+  builder->setGpuAllocator(nullptr);  // the build's own memory; plugins keep what the builder had when they were made
+  const std::unique_ptr<nv::IHostMemory> plan(builder->buildSerializedNetwork(*network, *config));
+  ASSERT_TRUE(plan) << errors();
+  EXPECT_EQ(log.allocator, &mine);
 }
 
 TEST_F(PluginNodes, OfVersion2HaveNoShapeInputs) {

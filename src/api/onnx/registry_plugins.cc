@@ -1,18 +1,50 @@
 #include "api/onnx/registry_plugins.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "api/run/plugin_services.h"
 #include "plugin/creators.h"
 
 namespace kiln::api {
+
+namespace nv = nvinfer1;
+
+namespace {
+
+/// The form that a quick plugin is asked for: what the node's attribute "aot" says, else what the network prefers.
+Result<nv::QuickPluginCreationRequest> request_of(std::span<const PluginField> attributes,
+                                                  const nv::INetworkDefinition& network) {
+  using Request = nv::QuickPluginCreationRequest;
+  using Flag = nv::NetworkDefinitionCreationFlag;
+  const auto own = std::ranges::find(attributes, "aot", &PluginField::name);
+  if (own != attributes.end()) {
+    TRY(require(own->type == PluginFieldType::kI32 && own->count == 1, "attribute 'aot' is ", own->count,
+                " values of type ", own->type, "; one integer is needed"));
+    int32_t is_aot = 0;
+    std::memcpy(&is_aot, own->data.data(), sizeof is_aot);
+    return is_aot ? Request::kSTRICT_AOT : Request::kSTRICT_JIT;
+  }
+  const bool aot = network.getFlag(Flag::kPREFER_AOT_PYTHON_PLUGINS);
+  const bool jit = network.getFlag(Flag::kPREFER_JIT_PYTHON_PLUGINS);
+  TRY(require(!aot || !jit, "the network has both of kPREFER_AOT_PYTHON_PLUGINS and kPREFER_JIT_PYTHON_PLUGINS"));
+  return aot ? Request::kPREFER_AOT : jit ? Request::kPREFER_JIT : Request::kUNKNOWN;
+}
+
+}  // namespace
 
 bool RegistryPlugins::knows(const PluginIdentity& identity) {
   return plugin::find_creator(registry_, identity) != nullptr;
 }
 
 Result<ops::Plugin> RegistryPlugins::make(const onnx::PluginNode& node) {
-  nvinfer1::IPluginCreatorInterface* const creator = plugin::find_creator(registry_, node.identity);
+  nv::IPluginCreatorInterface* const creator = plugin::find_creator(registry_, node.identity);
   if (!creator) return error(Code::kNotFound, "no creator of ", node.identity, " is registered any more");
-  return plugin::create_plugin(*creator, node.identity, node.layer, node.attributes, TRY(plugin_services(reporter_)));
+  auto request = nv::QuickPluginCreationRequest::kUNKNOWN;
+  if (TRY(plugin::generation_of(*creator, node.identity)) == PluginGeneration::kQuick)
+    request = TRY(in_context(request_of(node.attributes, network_), [&] { return str(node.identity); }));
+  const plugin::Services services = TRY(plugin_services(network_.reporter(), network_.gpu_allocator()));
+  return plugin::create_plugin(*creator, node.identity, node.layer, node.attributes, request, services);
 }
 
 }  // namespace kiln::api

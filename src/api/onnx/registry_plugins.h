@@ -1,23 +1,22 @@
-/// Plugins of a registry, as the importer looks for them.
+/// Plugins of the builder's registry, as the importer looks for them.
 #pragma once
 
-#include <NvInferRuntime.h>
-
-#include "api/base/report.h"
+#include "api/base/network_handle.h"
 #include "onnx/plugin_source.h"
 
 namespace kiln::api {
 
 class RegistryPlugins final : public onnx::PluginSource {
  public:
-  RegistryPlugins(nvinfer1::IPluginRegistry& registry, const Reporter& reporter)
-      : registry_(registry), reporter_(reporter) {}
+  /// For nodes of a network, whose flags say which form quick plugins have.
+  explicit RegistryPlugins(NetworkHandle& network)
+      : network_(network), registry_(network.getBuilder().getPluginRegistry()) {}
   bool knows(const PluginIdentity& identity) override;
   Result<ops::Plugin> make(const onnx::PluginNode& node) override;
 
  private:
+  NetworkHandle& network_;
   nvinfer1::IPluginRegistry& registry_;
-  const Reporter& reporter_;
 };
 
 }  // namespace kiln::api

@@ -5,6 +5,7 @@
 #include "base/field.h"
 #include "plan/json.h"
 #include "plan/kernel_name.h"
+#include "steps/plugin.h"
 
 namespace kiln::api {
 
@@ -89,13 +90,15 @@ struct Layer {
   double time_us = 0;
   std::vector<std::string> candidates;
   std::optional<std::vector<plan::AlternativeInfo>> alternatives;
-  std::optional<std::string> body;  ///< that the layer is in
+  std::optional<std::string> body;             ///< that the layer is in
+  std::optional<std::string> plugin_metadata;  ///< of a plugin that tells some
 
   static void reflect(auto& self, auto f) {
     f("Name", self.name), f("LayerType", self.type), f("Inputs", self.inputs), f("Outputs", self.outputs);
     f("TacticName", self.tactic), f("StreamId", self.stream), f("Metadata", self.metadata);
     f("Executor", self.executor), f("WorkspaceBytes", self.workspace_bytes), f("TimeUs", self.time_us);
     f("Candidates", self.candidates), f("Alternatives", self.alternatives), f("Body", self.body);
+    f("PluginMetadata", self.plugin_metadata);
   }
 };
 
@@ -113,8 +116,11 @@ Record describe(const View& view) {
               .time_us = step.info.time_us,
               .candidates = step.info.candidates,
               .alternatives = {},
-              .body = {}};
+              .body = {},
+              .plugin_metadata = {}};
   if (view.layer.body) layer.body = view.layer.body->name;
+  if (const std::string* text = steps::plugin_metadata_of(step.step); text && !text->empty())
+    layer.plugin_metadata = *text;
   for (const plan::Alternative& other : step.alternatives) {
     if (!layer.alternatives) layer.alternatives.emplace();
     layer.alternatives->push_back(other.info);

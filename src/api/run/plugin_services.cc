@@ -19,7 +19,7 @@ class TableStreams final : public plugin::HostStreams {
   Status synchronize(void* stream) override { return TRY(StreamTable::instance().find(stream)).get().synchronize(); }
 };
 
-/// Memory of the default device, for plugins whose program has set no allocator.
+/// Memory of a device, for plugins whose program has set no allocator.
 class DeviceMemory final : public nvinfer1::IGpuAllocator {
  public:
   explicit DeviceMemory(Device& device) : device_(device) {}
@@ -48,15 +48,25 @@ class DeviceMemory final : public nvinfer1::IGpuAllocator {
   std::map<void*, Buffer> given_;
 };
 
+/// One for each device. Never destroyed: a process's last act does not free what its devices gave.
+DeviceMemory& memory_of(Device& device) {
+  struct All {
+    std::mutex mutex;
+    std::map<const Device*, DeviceMemory> by_device;
+  };
+  static All& all = *new All;
+  const std::lock_guard lock(all.mutex);
+  return all.by_device.try_emplace(&device, device).first->second;
+}
+
 }  // namespace
 
 Result<plugin::Services> plugin_services(const Reporter& reporter, nvinfer1::IGpuAllocator* allocator) {
   static TableStreams streams;
   Device& device = TRY(default_device());
-  static auto& memory = *new DeviceMemory(device);  // a process's last act does not free what its devices gave
   plugin::Services services;
   if (device.is_host()) services.host_streams = &streams;
-  services.allocator = allocator ? allocator : &memory;
+  services.allocator = allocator ? allocator : &memory_of(device);
   services.recorder = reporter.current_recorder();
   return services;
 }

@@ -333,18 +333,24 @@ TEST(ImportScan, LengthsMustAgree) {
   EXPECT_EQ(of(4, 4), "f32[4]");
   EXPECT_EQ(of(4, 5), "extents of the axes that are scanned, inputs 0 and 1: 4 and 5 differ\n");
 }
-TEST(ImportScan, OfOpset8HasABatchOfOne) {
+TEST(ImportScan, OfOpset8HasABatch) {
   const Proto one = int_attribute("num_scan_inputs", 1);
   const std::vector<Proto> single{value("s0", kFloat, {1, 4}), value("q", kFloat, {1, 7, 4})};
   EXPECT_EQ(of_scan({one}, single, {"", "s0", "q"}, 8), "f32[1, 4]; f32[1, 7, 4]");
   EXPECT_EQ(of_scan({one, ints_attribute("directions", {1})}, single, {"", "s0", "q"}, 8), "f32[1, 4]; f32[1, 7, 4]");
-  const std::vector<Proto> two{value("s0", kFloat, {2, 4}), value("q", kFloat, {2, 7, 4})};
-  EXPECT_NE(of_scan({one}, two, {"", "s0", "q"}, 8).find("Scan of opset 8 with a batch of other than 1"),
-            std::string::npos);
   const std::vector<Proto> lengths{value("l", kInt64, {1}), single[0], single[1]};
   EXPECT_EQ(of_scan({one}, lengths, {"l", "s0", "q"}, 8), "f32[1, 4]; f32[1, 7, 4]");
   const std::vector<Proto> two_lengths{value("l", kInt64, {2}), single[0], single[1]};
   EXPECT_EQ(of_scan({one}, two_lengths, {"l", "s0", "q"}, 8), "sequence_lens has 2 elements; the batch is 1\n");
+  const std::vector<Proto> two{value("s0", kFloat, {2, 4}), value("q", kFloat, {2, 7, 4})};
+  EXPECT_EQ(of_scan({one}, two, {"", "s0", "q"}, 8), "f32[2, 4]; f32[2, 7, 4]");
+  const std::vector<Proto> any{value("l", kInt64, {-1}), value("s0", kFloat, {-1, 4}), value("q", kFloat, {-1, -1, 4})};
+  EXPECT_EQ(of_scan({one}, any, {"l", "s0", "q"}, 8), "f32[l_0, 4]; f32[l_0, q_1, 4]");
+  const std::vector<Proto> uneven{value("s0", kFloat, {2, 4}), value("q", kFloat, {3, 7, 4})};
+  EXPECT_EQ(of_scan({one}, uneven, {"", "s0", "q"}, 8),
+            "extents of the axes that are scanned, inputs 0 and 1: 2 and 3 differ\n");
+  EXPECT_EQ(of_scan({one}, {value("s0", kFloat, {}), two[1]}, {"", "s0", "q"}, 8),
+            "input 1 is f32[]; it has no axis of a batch\n");
 }
 
 }  // namespace

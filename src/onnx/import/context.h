@@ -1,8 +1,10 @@
 /// The view of an operator's importer: one ONNX node, the values it reads, and the graph it writes to.
 #pragma once
 
+#include <deque>
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -22,6 +24,12 @@ namespace kiln::onnx {
 using ir::ValueId;
 using Values = std::vector<ValueId>;
 
+/// A graph that an importer makes for a node, to be the body of a loop over rows.
+struct RowGraph {
+  GraphDef graph;
+  std::deque<std::string> texts;  ///< names that the model does not have
+};
+
 /// Permissions of importers while they import a model, and findings of theirs.
 struct ImportState {
   /// Integers that a network computes from elements of its inputs through floats are known, like those that it computes
@@ -31,8 +39,9 @@ struct ImportState {
   std::set<std::string> sources;                      ///< names of the graph's sources of weights
   std::map<const TensorDef*, std::string> source_of;  ///< an initializer's
   Sequences sequences;                                ///< of the graph that is being imported
-  FreeNames free_names;                               ///< that a body reads from around it
-  ir::LoopHistory loops;                              ///< by the graphs of their bodies
+  std::map<const NodeDef*, std::shared_ptr<const RowGraph>> row_graphs;
+  FreeNames free_names;   ///< that a body reads from around it
+  ir::LoopHistory loops;  ///< by the graphs of their bodies
   /// How loops carry sequences, by their bodies and the position of the carried value.
   std::map<std::pair<const GraphDef*, size_t>, CarriedSequence> carried_sequences;
   int num_sequence_tries = 0;  ///< to import loops that carry sequences in another way than before

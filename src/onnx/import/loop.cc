@@ -2,6 +2,8 @@
 #include "ops/loop.h"
 
 #include <algorithm>
+#include <deque>
+#include <memory>
 #include <utility>
 
 #include "onnx/import/carried_sequences.h"
@@ -164,7 +166,7 @@ Result<std::vector<int>> directions(ImportContext& cx, std::string_view attribut
 /// What a Scan reads and says, as opset 9 has it: without a batch.
 struct ScanInputs {
   Values carried, scanned;  ///< the scanned ones along axis 0
-  std::string_view directions;
+  std::vector<int> scans, stacks;
   std::optional<sym::Expr> padded_to = {};  ///< slices that stacked outputs have: zeros behind those of the iterations
 };
 
@@ -172,7 +174,8 @@ Result<ScanInputs> scan_inputs(ImportContext& cx, size_t num_carried, size_t num
   const std::vector<int64_t> axes = TRY(cx.node().get_ints("scan_input_axes", std::vector<int64_t>(num_scanned, 0)));
   TRY(require(axes.size() == num_scanned, "scan_input_axes has ", axes.size(), " elements; ", num_scanned,
               " are needed"));
-  ScanInputs result{.directions = "scan_input_directions"};
+  ScanInputs result;
+  result.scans = TRY(directions(cx, "scan_input_directions", num_scanned));
   for (size_t c = 0; c < num_carried; ++c) result.carried.push_back(TRY(cx.input(c)));
   for (size_t k = 0; k < num_scanned; ++k) {
     const ValueId x = TRY(cx.input(num_carried + k));
@@ -200,24 +203,104 @@ Result<ValueId> shortened(ImportContext& cx, ValueId x, sym::Expr length) {
   return slice(cx, x, {.starts = {0}, .sizes = {length}, .strides = {1}, .axes = {0}});
 }
 
-/// Opset 8: an input of lengths comes first, and all values have a batch in front.
+/// Opset 8: an input of lengths comes first, and all values have a batch of 1 in front.
 Result<ScanInputs> scan_inputs_8(ImportContext& cx, size_t num_carried, size_t num_scanned) {
   const std::optional<sym::Expr> length = TRY(sequence_length(cx));
-  ScanInputs result{.directions = "directions"};
+  ScanInputs result;
+  result.scans = TRY(directions(cx, "directions", num_scanned));
   for (size_t i = 0; i < num_carried + num_scanned; ++i) {
-    const ValueId x = TRY(cx.input(1 + i));
-    if (cx.rank(x) == 0 || !sym::provably_equal(cx.extent(x, 0), 1))
-      return error(Code::kUnsupported, "Scan of opset 8 with a batch of other than 1 (input ", 1 + i, " is ",
-                   cx.type(x), ") is not supported; convert the model to opset 9");
-    ValueId sample = TRY(cx.add(ops::Squeeze{{0}}, {x}));
-    if (i >= num_carried && length) {
-      TRY(require(cx.rank(sample) > 0, "input ", 1 + i, " is ", cx.type(x), "; it has no axis of slices"));
-      if (!result.padded_to) result.padded_to = cx.extent(sample, 0);
-      sample = TRY(shortened(cx, sample, *length));
+    ValueId sample = TRY(cx.add(ops::Squeeze{{0}}, {TRY(cx.input(1 + i))}));
+    if (i >= num_carried) {
+      TRY(require(cx.rank(sample) > 0, "input ", 1 + i, " is ", cx.type(cx.inputs()[1 + i]),
+                  "; it has no axis of slices"));
+      if (length && !result.padded_to) result.padded_to = cx.extent(sample, 0);
+      if (length) sample = TRY(shortened(cx, sample, *length));
     }
     (i < num_carried ? result.carried : result.scanned).push_back(sample);
   }
   return result;
+}
+
+/// The loop of a Scan.
+Result<Values> add_scan(ImportContext& cx, const GraphDef& body, const ScanInputs& scan) {
+  const size_t num_carried = scan.carried.size();
+  ir::LoopDraft loop;
+  LoopBody inner{.graph = body, .inputs = {BodyInput{}}};
+  loop.op.carried = static_cast<int>(num_carried);
+  loop.op.scans = scan.scans;
+  loop.op.stacks = scan.stacks;
+  loop.inputs.emplace_back(DType::kI64, Shape{});
+  Values inputs(2, ValueId::kNone);
+  inputs.insert(inputs.end(), scan.carried.begin(), scan.carried.end());
+  inputs.insert(inputs.end(), scan.scanned.begin(), scan.scanned.end());
+  for (size_t c = 0; c < num_carried; ++c) add_carried(cx, loop, inner, body.inputs[c].name, scan.carried[c]);
+  for (size_t k = 0; k < scan.scanned.size(); ++k) {
+    const TensorType& type = cx.type(scan.scanned[k]);
+    loop.inputs.emplace_back(type.dtype, Shape(type.shape.begin() + 1, type.shape.end()));
+    inner.inputs.push_back({.name = body.inputs[num_carried + k].name, .type = {}, .constant = {}});
+    if (!loop.trips) loop.trips = type.shape[0];
+  }
+  for (size_t i = 1; i < loop.inputs.size(); ++i) follow_element(cx.graph().table(), loop, static_cast<int>(i));
+  const GraphDef* const bodies[] = {&body};
+  const Captures captures = TRY(cx.bodies().captures(bodies));
+  return add_loop(cx, loop, inner, std::move(inputs), captures);
+}
+
+/// Whether all inputs of a Scan of opset 8 have a batch of 1.
+Result<bool> has_one_row(ImportContext& cx) {
+  bool result = true;
+  for (size_t i = 1; i < cx.num_inputs(); ++i) {
+    const ValueId x = TRY(cx.input(i));
+    TRY(require(cx.rank(x) > 0, "input ", i, " is ", cx.type(x), "; it has no axis of a batch"));
+    result &= sym::provably_equal(cx.extent(x, 0), 1);
+  }
+  return result;
+}
+
+/// A name that a body of a body does not know.
+std::string_view unknown_name(ImportContext& cx, const GraphDef& body, std::deque<std::string>& texts) {
+  const auto& free = free_names(body, cx.state().free_names);
+  std::string name = "sequence length";
+  const auto is_known = [&] {
+    return std::ranges::count(free, name) > 0 || std::ranges::count(body.inputs, name, &ValueInfo::name) > 0;
+  };
+  while (is_known()) name += '\'';
+  return texts.emplace_back(std::move(name));
+}
+
+/// The graph that a Scan of opset 8 runs for one row of its batch: the same node, whose inputs have a batch of 1.
+std::shared_ptr<const RowGraph> graph_of_row(ImportContext& cx, const GraphDef& body) {
+  auto& known = cx.state().row_graphs[&cx.node()];
+  if (known) return known;
+  auto row = std::make_shared<RowGraph>();
+  NodeDef node = cx.node();
+  node.opset = cx.opset();
+  if (cx.has_input(0)) {
+    node.inputs[0] = unknown_name(cx, body, row->texts);
+    row->graph.inputs.push_back({.name = node.inputs[0], .type = {}});
+  }
+  for (size_t i = 0; i < body.inputs.size(); ++i) {
+    node.inputs[1 + i] = body.inputs[i].name;  // which the body of the body means by it, too
+    row->graph.inputs.push_back({.name = node.inputs[1 + i], .type = {}});
+  }
+  for (size_t i = 0; i < node.outputs.size(); ++i)
+    if (node.has_output(i)) row->graph.outputs.push_back({.name = node.outputs[i], .type = {}});
+  row->graph.nodes.push_back(std::move(node));
+  return known = row;
+}
+
+/// Opset 8 with a batch: a loop over its rows, each of which is a Scan.
+Status scan_rows(ImportContext& cx, const GraphDef& body) {
+  const auto row = graph_of_row(cx, body);
+  ScanInputs rows;
+  for (size_t i = 0; i < cx.num_inputs(); ++i)
+    if (i > 0 || cx.has_input(0)) rows.scanned.push_back(TRY(cx.add(ops::Unsqueeze{{1}}, {TRY(cx.input(i))})));
+  rows.scans.assign(rows.scanned.size(), 1);
+  rows.stacks.assign(row->graph.outputs.size(), 1);
+  const Values outputs = TRY(add_scan(cx, row->graph, rows));
+  for (size_t i = 0, next = 0; i < cx.num_outputs(); ++i)
+    if (cx.wants(i)) TRY(cx.output(i, TRY(cx.add(ops::Squeeze{{1}}, {outputs[next++]}))));
+  return {};
 }
 
 }  // namespace
@@ -237,28 +320,11 @@ Status scan(ImportContext& cx) {
               body.outputs.size(), " outputs; the node has ", cx.num_outputs(), " for ", num_carried,
               " carried values"));
   const size_t num_stacked = body.outputs.size() - num_carried;
-  const ScanInputs values =
+  if (has_batch && !TRY(has_one_row(cx))) return scan_rows(cx, body);
+  ScanInputs values =
       TRY(has_batch ? scan_inputs_8(cx, num_carried, num_scanned) : scan_inputs(cx, num_carried, num_scanned));
-  ir::LoopDraft loop;
-  LoopBody inner{.graph = body, .inputs = {BodyInput{}}};
-  loop.op.carried = static_cast<int>(num_carried);
-  loop.op.scans = TRY(directions(cx, values.directions, num_scanned));
-  loop.op.stacks = TRY(directions(cx, "scan_output_directions", num_stacked));
-  loop.inputs.emplace_back(DType::kI64, Shape{});
-  Values inputs(2, ValueId::kNone);
-  inputs.insert(inputs.end(), values.carried.begin(), values.carried.end());
-  inputs.insert(inputs.end(), values.scanned.begin(), values.scanned.end());
-  for (size_t c = 0; c < num_carried; ++c) add_carried(cx, loop, inner, body.inputs[c].name, values.carried[c]);
-  for (size_t k = 0; k < num_scanned; ++k) {
-    const TensorType& type = cx.type(values.scanned[k]);
-    loop.inputs.emplace_back(type.dtype, Shape(type.shape.begin() + 1, type.shape.end()));
-    inner.inputs.push_back({.name = body.inputs[num_carried + k].name, .type = {}, .constant = {}});
-    if (!loop.trips) loop.trips = type.shape[0];
-  }
-  for (size_t i = 1; i < loop.inputs.size(); ++i) follow_element(cx.graph().table(), loop, static_cast<int>(i));
-  const GraphDef* const bodies[] = {&body};
-  const Captures captures = TRY(cx.bodies().captures(bodies));
-  const Values outputs = TRY(add_loop(cx, loop, inner, std::move(inputs), captures));
+  values.stacks = TRY(directions(cx, "scan_output_directions", num_stacked));
+  const Values outputs = TRY(add_scan(cx, body, values));
   const std::vector<int64_t> axes = TRY(cx.node().get_ints("scan_output_axes", std::vector<int64_t>(num_stacked, 0)));
   TRY(require(axes.size() == num_stacked, "scan_output_axes has ", axes.size(), " elements; ", num_stacked,
               " are needed"));

@@ -1,6 +1,5 @@
 /// Plugins of versions 2 and 3.
 #include "ops/plugin.h"
-#include "api/build/builder.h"
 #include "api/build/layers/layers.h"
 #include "api/run/plugin_services.h"
 #include "plugin/fields.h"
@@ -47,7 +46,7 @@ Status add_values(Network& network, nv::ITensor* const* tensors, int32_t count, 
 
 /// The services of plugins while a network is built: the allocator that the builder has now.
 Result<plugin::Services> services_of(Network& network) {
-  return plugin_services(network.reporter(), static_cast<const Builder&>(network.getBuilder()).gpu_allocator());
+  return plugin_services(network.reporter(), network.gpu_allocator());
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ nv::IPluginCapability* LoggedPlugin::getCapabilityInterface(nv::PluginCapability
   switch (type) {
     case nv::PluginCapabilityType::kCORE: return static_cast<nv::IPluginV3OneCore*>(this);
     case nv::PluginCapabilityType::kBUILD: return static_cast<nv::IPluginV3OneBuild*>(this);
-    case nv::PluginCapabilityType::kRUNTIME: return static_cast<nv::IPluginV3OneRuntime*>(this);
+    case nv::PluginCapabilityType::kRUNTIME:
+      return log_.lacks_runtime ? nullptr : static_cast<nv::IPluginV3OneRuntime*>(this);
   }
   return nullptr;
 }
@@ -47,7 +48,9 @@ int32_t LoggedPlugin::onShapeChange(const nv::PluginTensorDesc*, int32_t, const 
   log_.add(shapes);
   return log_.fails_in == "onShapeChange" ? 14 : 0;
 }
-nv::IPluginV3* LoggedPlugin::attachToContext(nv::IPluginResourceContext*) noexcept {
+nv::IPluginV3* LoggedPlugin::attachToContext(nv::IPluginResourceContext* context) noexcept {
+  log_.allocator = context->getGpuAllocator();
+  if (log_.when_attached) log_.when_attached();
   if (++log_.attaching > 1) log_.overlapped = true;
   std::this_thread::yield();
   nv::IPluginV3* const copy = fails("attachToContext")                   ? nullptr

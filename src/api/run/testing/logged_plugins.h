@@ -4,6 +4,7 @@
 #include <NvInferRuntime.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -23,12 +24,15 @@ struct PluginLog {
 
   std::mutex mutex;
   std::vector<std::string> calls;
-  std::atomic<int> alive = 0;  ///< copies that were made and not deleted
-  std::string fails_in;        ///< the call that fails
-  std::string returns_itself;  ///< "clone" or "attachToContext": the call that makes no copy
+  std::atomic<int> alive = 0;           ///< copies that were made and not deleted
+  std::string fails_in;                 ///< the call that fails
+  std::function<void()> when_attached;  ///< called in attachToContext
+  bool lacks_runtime = false;           ///< plugins have no runtime part
+  std::string returns_itself;           ///< "clone" or "attachToContext": the call that makes no copy
   int32_t most_combinations = 100;
-  std::atomic<int> attaching = 0;        ///< threads that are in attachToContext
-  std::atomic<bool> overlapped = false;  ///< two were at once
+  std::atomic<int> attaching = 0;                       ///< threads that are in attachToContext
+  std::atomic<bool> overlapped = false;                 ///< two were at once
+  std::atomic<nv::IGpuAllocator*> allocator = nullptr;  ///< that the latest attachToContext was given
   std::vector<int32_t> tactics;
   const char* timing_id = nullptr;
   bool takes_channels_last = false;

@@ -40,7 +40,7 @@ class LoggedV2 : public Interface {
     delete this;
   }
   void setPluginNamespace(const char* text) noexcept override { namespace_ = text; }
-  const char* getPluginNamespace() const noexcept override { return namespace_.c_str(); }
+  const char* getPluginNamespace() const noexcept override { return namespace_; }
 
  protected:
   /// Notes a call; whether it fails.
@@ -54,7 +54,7 @@ class LoggedV2 : public Interface {
   PluginLog& log_;
   const char* const name_;
   const float factor_;
-  std::string namespace_;
+  const char* namespace_ = "";  ///< as it was given, as in some plugins of TensorRT's
   bool is_configured_ = false;
   int count_ = 0;
 };
@@ -149,12 +149,12 @@ class LoggedCreatorV2 final : public nv::IPluginCreator {
   const char* getPluginName() const noexcept override { return name_; }
   const char* getPluginVersion() const noexcept override { return "1"; }
   void setPluginNamespace(const char* text) noexcept override { namespace_ = text; }
-  const char* getPluginNamespace() const noexcept override { return namespace_.c_str(); }
+  const char* getPluginNamespace() const noexcept override { return namespace_; }
 
  private:
   PluginLog& log_;
   const char* const name_;
-  std::string namespace_;
+  const char* namespace_ = "";  ///< as it was given, as in some plugins of TensorRT's
   const nv::PluginField factor_{"factor", nullptr, nv::PluginFieldType::kFLOAT32, 1};
   const nv::PluginFieldCollection names_{1, &factor_};
 };

@@ -28,11 +28,14 @@ RecurrenceTensors tensors_of(const RunArguments& run, size_t num_inputs, size_t 
 
 /// Fails unless the op takes weights of these extents, whatever x may be. Null where absent.
 Status require_weights(const Recurrence& op, std::span<const HostTensor* const> constants) {
-  const HostTensor& w = *constants[Recurrence::kW];
-  TRY(require(w.rank() == 3, "a recurrence's w is ", w.extents(), "; three axes are needed"));
+  const HostTensor *w = constants[Recurrence::kW], &r = *constants[Recurrence::kR];
+  const HostTensor& widest = w ? *w : r;
+  TRY(require(widest.rank() == 3, "a recurrence's ", w ? "w" : "r", " is ", widest.extents(),
+              "; three axes are needed"));
+  const int64_t input = w ? w->extents()[2] : r.extents()[0] * r.extents()[1];
   std::vector<TensorType> types(constants.size());
   std::vector<InferInput> inputs(constants.size());
-  types[0] = tensor_type(DType::kF32, Extents{1, 1, w.extents()[2]});
+  types[0] = tensor_type(DType::kF32, Extents{1, 1, input});
   inputs[0].type = types.data();
   for (size_t i = 1; i < constants.size(); ++i)
     if (constants[i]) {
@@ -84,15 +87,14 @@ class LoadedRecurrence final : public PacksConstants {
 LoadResult load(const steps::Recurrence& step, const LoadArguments& arguments) {
   const auto& inputs = arguments.spec.inputs;
   const HostTensor* constants[Recurrence::kP + 1] = {};
-  TRY(require(inputs[0].dtype == DType::kF32 && inputs[Recurrence::kW].present,
-              "recurrences on the CPU are f32, and have w"));
+  TRY(require(inputs[0].dtype == DType::kF32, "recurrences on the CPU are f32"));
   for (const int i : {Recurrence::kW, Recurrence::kR, Recurrence::kB, Recurrence::kP})
     if (const auto at = static_cast<size_t>(i); at < inputs.size() && inputs[at].present) {
       TRY(require(arguments.constants[at] != nullptr, "input ", i, " of a recurrence is not a constant"));
       constants[i] = arguments.constants[at];
     }
   TRY(require_weights(step.op, constants));
-  RecurrenceWeights weights = TRY(pack_recurrence(step.op, *constants[Recurrence::kW], *constants[Recurrence::kR],
+  RecurrenceWeights weights = TRY(pack_recurrence(step.op, constants[Recurrence::kW], *constants[Recurrence::kR],
                                                   constants[Recurrence::kB], constants[Recurrence::kP]));
   return std::make_unique<LoadedRecurrence>(std::move(weights), arguments.team);
 }

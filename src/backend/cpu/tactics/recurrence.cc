@@ -1,8 +1,7 @@
-/// Recurrences of FP32 with the product of their input.
+/// Recurrences of FP32.
 #include "tactics/recurrence.h"
 
 #include "backend/cpu/tactics/registry.h"
-#include "ops/recurrence.h"
 
 namespace kiln::cpu {
 namespace {
@@ -12,8 +11,6 @@ class RecurrenceTactic final : public PlainTactic<RecurrenceRegions> {
   Match match(const TacticContext& cx, ir::NodeId root) const override {
     const TensorType& x = cx.graph.input_type(root, 0);
     if (x.dtype != DType::kF32) return reject("x is ", x, "; the kernel computes in f32");
-    if (cx.graph.node(root).inputs[ops::Recurrence::kW] == ir::ValueId::kNone)
-      return reject("w is absent; the kernel multiplies x by it");
     return PlainTactic::match(cx, root);
   }
 };

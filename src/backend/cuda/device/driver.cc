@@ -96,6 +96,7 @@ Status bind_graphs_and_kernels(const SharedLibrary& library, Driver& d) {
   TRY(library.bind(d.module_get_function, "cuModuleGetFunction"));
   TRY(library.bind(d.func_get_attribute, "cuFuncGetAttribute"));
   TRY(library.bind(d.func_set_attribute, "cuFuncSetAttribute"));
+  static_cast<void>(library.bind(d.func_get_param_info, "cuFuncGetParamInfo"));  // absent from older drivers
   TRY(library.bind(d.occupancy_max_active_blocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor"));
   TRY(library.bind(d.occupancy_max_active_clusters, "cuOccupancyMaxActiveClusters"));
   TRY(library.bind(d.launch_kernel_ex, "cuLaunchKernelEx"));

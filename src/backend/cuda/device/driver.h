@@ -104,6 +104,8 @@ struct Driver {
   int (*module_get_function)(FunctionHandle* function, ModuleHandle module, const char* name);
   int (*func_get_attribute)(int* value, int attribute, FunctionHandle function);
   int (*func_set_attribute)(FunctionHandle function, int attribute, int value);
+  /// Null: the driver is older than CUDA 12.4.
+  int (*func_get_param_info)(FunctionHandle function, size_t index, size_t* offset, size_t* bytes);
   int (*occupancy_max_active_blocks)(int* blocks, FunctionHandle function, int threads, size_t shared_bytes);
   int (*occupancy_max_active_clusters)(int* clusters, FunctionHandle function, const LaunchConfig* config);
   int (*launch_kernel_ex)(const LaunchConfig* config, FunctionHandle function, void** arguments, void** extra);

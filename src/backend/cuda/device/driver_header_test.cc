@@ -103,6 +103,9 @@ SAME(module_unload, cuModuleUnload);
 SAME(module_get_function, cuModuleGetFunction);
 SAME(func_get_attribute, cuFuncGetAttribute);
 SAME(func_set_attribute, cuFuncSetAttribute);
+#if CUDA_VERSION >= 12040
+SAME(func_get_param_info, cuFuncGetParamInfo);
+#endif
 SAME(occupancy_max_active_blocks, cuOccupancyMaxActiveBlocksPerMultiprocessor);
 SAME(occupancy_max_active_clusters, cuOccupancyMaxActiveClusters);
 SAME(launch_kernel_ex, cuLaunchKernelEx);

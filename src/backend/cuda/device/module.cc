@@ -93,17 +93,45 @@ Status Function::check(const LaunchShape& shape) const {
                  ": build the plan again");
 }
 
+/// The function may use all shared memory from now on, so that threads with different needs do not overwrite each
+/// other.
+Status Function::allow_much_shared() const {
+  const Driver& driver = device().driver();
+  const int64_t most = device().properties().shared_bytes_per_block - TRY(attribute(kFunctionSharedBytes));
+  TRY(driver.check(driver.func_set_attribute(handle(), kFunctionMaxDynamicSharedBytes, static_cast<int>(most)),
+                   "allowing a kernel ", most, " bytes of shared memory"));
+  state_->much_shared_allowed.store(true, std::memory_order_relaxed);
+  return {};
+}
+
+Status Function::allow_shared(const LaunchShape& shape) const {
+  constexpr int64_t kUnasked = 48 << 10;  // static and dynamic together
+  const CurrentContext current(device());
+  if (state_->much_shared_allowed.load(std::memory_order_relaxed)) return {};
+  if (shape.shared_bytes + int64_t{TRY(attribute(kFunctionSharedBytes))} <= kUnasked) return {};
+  return allow_much_shared();
+}
+
+Result<std::optional<std::vector<size_t>>> Function::parameter_bytes() const {
+  const Driver& driver = device().driver();
+  if (!driver.func_get_param_info) return std::nullopt;
+  const CurrentContext current(device());
+  const OutsideCaptures outside(driver);  // the driver may load the kernel now
+  std::vector<size_t> result;
+  for (size_t offset = 0, bytes = 0;; result.push_back(bytes)) {
+    const int got = driver.func_get_param_info(handle(), result.size(), &offset, &bytes);
+    if (got == kInvalidValue) return result;  // there is no parameter of that index
+    if (got == kNotSupported) return std::nullopt;
+    TRY(driver.check(got, "parameters of a kernel"));
+  }
+}
+
 /// Asks for what a launch needs beyond the ordinary, once.
 Status Function::prepare(const LaunchShape& shape) const {
   const Driver& driver = device().driver();
   if (shape.shared_bytes > kSharedBytesUnasked && !state_->much_shared_allowed.load(std::memory_order_relaxed))
       [[unlikely]] {
-    // The function may use all shared memory from now on, so that threads with different needs do not overwrite each
-    // other.
-    const int64_t most = device().properties().shared_bytes_per_block - TRY(attribute(kFunctionSharedBytes));
-    TRY(driver.check(driver.func_set_attribute(handle(), kFunctionMaxDynamicSharedBytes, static_cast<int>(most)),
-                     "allowing a kernel ", most, " bytes of shared memory"));
-    state_->much_shared_allowed.store(true, std::memory_order_relaxed);
+    TRY(allow_much_shared());
   }
   if (shape.cluster > kPortableCluster && !state_->large_clusters_allowed.load(std::memory_order_relaxed))
       [[unlikely]] {

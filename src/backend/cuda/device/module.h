@@ -6,8 +6,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "backend/cuda/device/driver.h"
 #include "base/error.h"
@@ -27,10 +29,14 @@ class Function {
   const CudaDevice& device() const { return *state_->device; }
   /// A FunctionAttribute: registers, static shared memory, the most threads of a block.
   Result<int> attribute(FunctionAttribute which) const;
+  /// The bytes of each of its parameters; nothing where the driver cannot tell.
+  Result<std::optional<std::vector<size_t>>> parameter_bytes() const;
   /// Blocks of such a shape, in whole clusters, that the device runs at once; 0: it has no room for a cluster.
   Result<int64_t> max_active_blocks(const struct LaunchShape& shape) const;
   /// Whether the device launches such a shape: for bind, which plans what plans and extents say.
   Status check(const struct LaunchShape& shape) const;
+  /// Lets the kernel have the shared memory of such a shape beside its own, of which `launch` expects little.
+  Status allow_shared(const struct LaunchShape& shape) const;
 
  private:
   friend class Module;
@@ -45,6 +51,7 @@ class Function {
   };
   explicit Function(State& state) : state_(&state) {}
   Status prepare(const LaunchShape& shape) const;
+  Status allow_much_shared() const;
   State* state_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "backend/cuda/device/cuda_stream.h"
 #include "backend/cuda/exec/step.h"
+#include "backend/cuda/exec/tell_sizes.h"
 
 namespace kiln::cuda {
 namespace {
@@ -37,14 +38,7 @@ class GpuPluginDevice final : public PluginDevice {
     return {};
   }
   Status tell_size(const RunArguments& run, size_t k, const void* size, DType dtype) const override {
-    if (!run.sizes) return {};
-    // Of an i32 the upper half is not written: plan/decided_sizes reads the lower one alone.
-    const size_t bytes = dtype == DType::kI64 ? sizeof(int64_t) : sizeof(int32_t);
-    const CurrentContext current(device_);
-    return device_.driver().check(
-        device_.driver().memcpy_dtoh_async(run.sizes + k, reinterpret_cast<DevicePointer>(size), bytes,
-                                           static_cast<CudaStream&>(*run.stream).handle()),
-        "copying sizes from the GPU");
+    return tell_scalar(device_, run, k, size, dtype);
   }
 
  private:

@@ -76,8 +76,28 @@ class RecurrenceRun {
   int64_t time_rows() const { return w_.op.is_batch_major() ? 1 : s_.batch; }
   int64_t batch_rows(int64_t steps) const { return w_.op.is_batch_major() ? steps : 1; }
 
+  /// Puts products that x has where those of `steps` inputs from step k on are wanted, with their biases.
+  void place_products(int64_t k, int64_t steps) {
+    const int64_t gates = w_.op.num_gates(), lanes = gate_group();
+    team_.run(s_.directions * steps, [&](int64_t part, int) {
+      const int64_t d = part / steps, first = std::min(time_of(d, k), time_of(d, k + steps - 1));
+      const int64_t step = part % steps;
+      for (int64_t row = 0; row < s_.batch; ++row) {
+        const float* from = t_.x + (first + step) * s_.x_time + row * s_.x_batch + d * gates * s_.hidden;
+        float* const to = inputs(d) + (step * time_rows() + row * batch_rows(steps)) * w_.columns;
+        std::copy_n(w_.a_bias.data() + d * w_.columns, w_.columns, to);
+        for (int64_t gate = 0; gate < gates; ++gate, from += s_.hidden)
+          for (int64_t unit = 0; unit < s_.hidden; unit += lanes) {
+            float* const group = to + w_.column(gate, unit);
+            const int64_t count = std::min(lanes, s_.hidden - unit);
+            for (int64_t i = 0; i < count; ++i) group[i] += from[unit + i];
+          }
+      }
+    });
+  }
   /// The products of `steps` inputs from step k on, for every direction.
   void multiply_inputs(int64_t k, int64_t steps) {
+    if (w_.w.empty()) return place_products(k, steps);
     for (int64_t d = 0; d < s_.directions; ++d) {
       const int64_t first = std::min(time_of(d, k), time_of(d, k + steps - 1));
       const float* const x = t_.x + first * s_.x_time;

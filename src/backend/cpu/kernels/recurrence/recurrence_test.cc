@@ -33,16 +33,22 @@ Recurrence both_directions(RecurrenceCell cell) {
   for (int i = 0; i < 2 * op.num_activations(); ++i) op.activations.push_back({GateFunction::kTanh});
   return op;
 }
-RecurrenceWeights packed(const Recurrence& op) {
+/// Whether the kernel multiplies the input, or is given the products.
+enum class Input { kMultiplied, kProducts };
+int64_t input_width(const Recurrence& op, Input input) {
+  return input == Input::kMultiplied ? kInput : 2 * op.num_gates() * kHidden;
+}
+RecurrenceWeights packed(const Recurrence& op, Input input = Input::kMultiplied) {
   const int64_t rows = op.num_gates() * kHidden;
-  const HostTensor b = random_tensor({2, 2 * rows});
-  return pack_recurrence(op, random_tensor({2, rows, kInput}), random_tensor({2, rows, kHidden}), &b, nullptr).value();
+  const HostTensor b = random_tensor({2, 2 * rows}), w = random_tensor({2, rows, kInput});
+  return pack_recurrence(op, input == Input::kMultiplied ? &w : nullptr, random_tensor({2, rows, kHidden}), &b, nullptr)
+      .value();
 }
 
 /// All outputs of a run on two threads.
 std::vector<float> run(const RecurrencePlan& plan, std::vector<int32_t> lengths = {}) {
   Team team(2);
-  const HostTensor x = random_tensor({kTime, kBatch, kInput}), h = random_tensor({2, kBatch, kHidden});
+  const HostTensor x = random_tensor({kTime, kBatch, plan.weights->input}), h = random_tensor({2, kBatch, kHidden});
   constexpr int64_t kState = 2 * kBatch * kHidden;
   AlignedFloats workspace = AlignedFloats::zeros(plan.workspace_bytes() / 4).value();
   std::vector<float> out((kTime + 2) * kState);
@@ -60,12 +66,13 @@ std::vector<float> run(const RecurrencePlan& plan, std::vector<int32_t> lengths 
 }
 
 /// What `run` has to give, where rows have all time steps.
-std::vector<double> reference(const Recurrence& op) {
+std::vector<double> reference(const Recurrence& op, Input input) {
   const int64_t rows = op.num_gates() * kHidden;
-  const std::vector<HostTensor> tensors{random_tensor({kTime, kBatch, kInput}), random_tensor({2, rows, kInput}),
-                                        random_tensor({2, rows, kHidden}), random_tensor({2, 2 * rows}),
-                                        random_tensor({2, kBatch, kHidden})};
-  const std::vector<const HostTensor*> inputs{&tensors[0], &tensors[1], &tensors[2], &tensors[3], nullptr, &tensors[4]};
+  const std::vector<HostTensor> tensors{random_tensor({kTime, kBatch, input_width(op, input)}),
+                                        random_tensor({2, rows, kInput}), random_tensor({2, rows, kHidden}),
+                                        random_tensor({2, 2 * rows}), random_tensor({2, kBatch, kHidden})};
+  std::vector<const HostTensor*> inputs{&tensors[0], &tensors[1], &tensors[2], &tensors[3], nullptr, &tensors[4]};
+  if (input == Input::kProducts) inputs[Recurrence::kW] = nullptr;
   std::vector<double> all;
   const std::vector<HostTensor> outputs = run_reference(op, inputs).value();
   for (const HostTensor& output : outputs) {
@@ -84,15 +91,15 @@ std::vector<Recurrence> cells() {
   return all;
 }
 
-void expect_parts_to_agree() {
+void expect_parts_to_agree(Input input) {
   for (const Recurrence& op : cells()) {
-    const RecurrenceWeights weights = packed(op);
-    RecurrencePlan plan =
-        plan_recurrence(weights, Extents{kTime, kBatch, kInput}, Extents{2, op.num_gates() * kHidden, kHidden}, 1);
+    const RecurrenceWeights weights = packed(op, input);
+    RecurrencePlan plan = plan_recurrence(weights, Extents{kTime, kBatch, weights.input},
+                                          Extents{2, op.num_gates() * kHidden, kHidden}, 1);
     EXPECT_EQ(plan.chunk, kTime);
     EXPECT_EQ(plan.row_blocks * plan.unit_blocks, 1);
     const std::vector<float> want = run(plan);
-    const std::vector<double> numbers = reference(op);
+    const std::vector<double> numbers = reference(op, input);
     for (size_t i = 0; i < numbers.size(); ++i) ASSERT_NEAR(want[i], numbers[i], 2e-6) << str(op.cell, ' ', i);
     plan.chunk = 3;
     EXPECT_EQ(run(plan), want);
@@ -104,7 +111,10 @@ void expect_parts_to_agree() {
     EXPECT_NE(run(plan, std::vector<int32_t>(kBatch, kTime - 1)), want);
   }
 }
-TEST(RecurrenceKernel, IsTheReferenceWhateverItsParts) { for_each_target(expect_parts_to_agree); }
+TEST(RecurrenceKernel, IsTheReferenceWhateverItsParts) {
+  for_each_target([] { expect_parts_to_agree(Input::kMultiplied); });
+  for_each_target([] { expect_parts_to_agree(Input::kProducts); });
+}
 TEST(RecurrenceKernel, ThreadsTakeRowsOrUnits) {
   const RecurrenceWeights weights = packed(both_directions(RecurrenceCell::kLstm));
   const auto plan = [&](int64_t batch, int threads) {
@@ -118,8 +128,8 @@ TEST(RecurrenceKernel, ThreadsTakeRowsOrUnits) {
 void expect_weights_back() {
   for (const Recurrence& op : cells()) {
     const HostTensor r = random_tensor({2, op.num_gates() * kHidden, kHidden});
-    const RecurrenceWeights weights =
-        pack_recurrence(op, random_tensor({2, op.num_gates() * kHidden, kInput}), r, nullptr, nullptr).value();
+    const HostTensor w = random_tensor({2, op.num_gates() * kHidden, kInput});
+    const RecurrenceWeights weights = pack_recurrence(op, &w, r, nullptr, nullptr).value();
     std::vector<float> back(static_cast<size_t>(r.volume()));
     unpack_gates(weights, weights.r, back.data());
     EXPECT_EQ(back, std::vector<float>(r.data<float>(), r.data<float>() + r.volume()));

@@ -52,12 +52,13 @@ int64_t RecurrenceWeights::column(int64_t gate, int64_t unit) const {
   return unit / lanes * gates * lanes + gate * lanes + unit % lanes;
 }
 
-Result<RecurrenceWeights> pack_recurrence(const ops::Recurrence& op, const HostTensor& w, const HostTensor& r,
+Result<RecurrenceWeights> pack_recurrence(const ops::Recurrence& op, const HostTensor* w, const HostTensor& r,
                                           const HostTensor* b, const HostTensor* p) {
-  RecurrenceWeights weights{.op = op, .input = w.extents()[2], .hidden = r.extents()[2]};
+  RecurrenceWeights weights{.op = op, .hidden = r.extents()[2]};
+  weights.input = w ? w->extents()[2] : op.num_directions() * op.num_gates() * weights.hidden;
   weights.padded = round_up(weights.hidden, gate_group());
   weights.columns = op.num_gates() * weights.padded;
-  weights.w = TRY(pack_gates(weights, w, weights.input));
+  if (w) weights.w = TRY(pack_gates(weights, *w, weights.input));
   weights.r = TRY(pack_gates(weights, r, weights.hidden));
   weights.a_bias = TRY(AlignedFloats::zeros(op.num_directions() * weights.columns));
   weights.u_bias = TRY(AlignedFloats::zeros(op.num_directions() * weights.columns));

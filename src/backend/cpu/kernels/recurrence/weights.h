@@ -15,7 +15,7 @@ struct RecurrenceWeights {
   int64_t input = 0, hidden = 0;
   int64_t padded = 0;            ///< hidden, rounded up to whole groups of gate_group() units
   int64_t columns = 0;           ///< of products: gates * padded
-  std::vector<PackedB> w, r;     ///< one a direction
+  std::vector<PackedB> w, r;     ///< one a direction; no w where x has the products
   AlignedFloats a_bias, u_bias;  ///< [direction][columns]: added to products of the input, and of the state
   AlignedFloats peepholes;       ///< [direction][3][padded]; empty: none
 
@@ -26,8 +26,8 @@ struct RecurrenceWeights {
   int64_t column(int64_t gate, int64_t unit) const;
 };
 
-/// b and p may be null. All are FP32; extents are those that the op takes.
-Result<RecurrenceWeights> pack_recurrence(const ops::Recurrence& op, const HostTensor& w, const HostTensor& r,
+/// w, b and p may be null. All are FP32; extents are those that the op takes.
+Result<RecurrenceWeights> pack_recurrence(const ops::Recurrence& op, const HostTensor* w, const HostTensor& r,
                                           const HostTensor* b, const HostTensor* p);
 
 /// Writes the elements of w (or r) that were packed, in their order.

@@ -1,0 +1,50 @@
+#include "library/fields.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+
+namespace kiln::plugins {
+namespace {
+
+Fields fields_of(const nv::PluginField& given, int32_t known_length = 1) {
+  const nv::PluginField known{given.name, nullptr, given.type, known_length};
+  const nv::PluginFieldCollection collection{1, &given};
+  return Fields::of(&collection, std::span(&known, 1)).value();
+}
+
+TEST(Fields, IntegersAreExact) {
+  const std::array<int64_t, 3> numbers{(int64_t{1} << 53) + 1, INT64_MAX, INT64_MIN};
+  const Fields fields = fields_of({"n", numbers.data(), nv::PluginFieldType::kINT64, 3});
+  EXPECT_EQ(fields.integers("n").value(), std::vector(numbers.begin(), numbers.end()));
+  const std::array<int8_t, 2> small{-128, 127};
+  EXPECT_EQ(fields_of({"n", small.data(), nv::PluginFieldType::kINT8, 2}).integers("n").value(),
+            (std::vector<int64_t>{-128, 127}));
+}
+
+TEST(Fields, OfEqualDimsAreEqual) {
+  std::vector<std::byte> bytes[2];
+  for (int i = 0; i < 2; ++i) {
+    nv::Dims dims;
+    std::memset(static_cast<void*>(&dims), 0x11 * (i + 1), sizeof dims);
+    dims.nbDims = 2, dims.d[0] = 3, dims.d[1] = 5;
+    const Fields fields = fields_of({"d", &dims, nv::PluginFieldType::kDIMS, 1});
+    EXPECT_EQ(fields.integers("d").value(), (std::vector<int64_t>{3, 5}));
+    bytes[i] = fields.serialize();
+  }
+  EXPECT_EQ(bytes[0], bytes[1]);
+}
+
+TEST(Fields, MayBeNullWhereThatIsSaid) {
+  const nv::PluginField null{"tree", nullptr, nv::PluginFieldType::kINT32, 1};
+  EXPECT_FALSE(fields_of(null, 0).has("tree"));
+  const nv::PluginField known{"tree", nullptr, nv::PluginFieldType::kINT32, 1};
+  const nv::PluginFieldCollection collection{1, &null};
+  const auto refused = Fields::of(&collection, std::span(&known, 1));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "field 'tree' of length 1 has no data");
+}
+
+}  // namespace
+}  // namespace kiln::plugins

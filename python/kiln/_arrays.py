@@ -1,0 +1,337 @@
+"""Arrays of programs: numpy's, PyTorch's and whatever speaks DLPack or an array interface. Nothing is copied here."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sys
+from typing import Any
+
+import numpy as np
+
+HOST = -1
+"""The device of memory that the host reads; others are the ordinals of GPUs."""
+
+
+class View:
+    """An array's memory. `keep` holds what has to live as long as the memory is used."""
+
+    __slots__ = ("contiguous", "device", "dtype", "keep", "pointer", "shape", "strides", "writable")
+
+    def __init__(self, pointer: int, shape: tuple, dtype: str, device: int, contiguous: bool, keep: Any):
+        self.pointer, self.shape, self.dtype, self.device = pointer, shape, dtype, device
+        self.contiguous, self.keep, self.writable, self.strides = contiguous, keep, True, None
+
+
+@functools.cache
+def numpy_dtype(name: str) -> np.dtype:
+    """numpy's type of that name; of ml_dtypes for those that numpy lacks."""
+    try:
+        return np.dtype(name)
+    except TypeError:
+        try:
+            import ml_dtypes
+
+            return np.dtype(getattr(ml_dtypes, name))
+        except (ImportError, AttributeError):
+            raise TypeError(
+                f"numpy has no type {name}; install ml_dtypes, or give and take torch tensors"
+            ) from None
+
+
+def where_is(device: int) -> str:
+    """Words for a device."""
+    return "the host" if device == HOST else f"cuda:{device}"
+
+
+class NumpyFamily:
+    """numpy's arrays."""
+
+    name = "numpy"
+
+    @staticmethod
+    @functools.lru_cache(maxsize=256)
+    def _dtype_name(dtype: np.dtype) -> str:
+        if not dtype.isnative:
+            raise TypeError(f"numpy's {dtype} has the byte order of another machine; use .astype({dtype.name!r})")
+        return dtype.name
+
+    def view(self, array: np.ndarray) -> View:
+        flags = array.flags
+        if not flags.aligned:
+            raise ValueError("is not aligned in memory: use numpy.require(x, requirements='A')")
+        seen = View(
+            array.__array_interface__["data"][0],
+            array.shape,
+            self._dtype_name(array.dtype),
+            HOST,
+            flags.c_contiguous,
+            array,
+        )
+        seen.writable = flags.writeable
+        if not seen.contiguous:
+            seen.strides = tuple(stride // array.itemsize for stride in array.strides)
+        return seen
+
+    def empty(self, shape: tuple, dtype: str, device: int) -> np.ndarray:
+        return np.empty(shape, numpy_dtype(dtype))
+
+    def from_bytes(self, memory: Any, size: int, shape: tuple, dtype: str) -> np.ndarray:
+        return memory[:size].view(numpy_dtype(dtype)).reshape(shape)
+
+    def empty_bytes(self, size: int, device: int) -> np.ndarray:
+        return np.empty(size, np.uint8)
+
+    def stream(self, device: int) -> int | None:
+        return None
+
+    def pointer(self, array: np.ndarray) -> int:
+        return array.__array_interface__["data"][0]
+
+    def finish(self, array: np.ndarray, like: Any) -> Any:
+        return array
+
+
+class TorchFamily:
+    """PyTorch's tensors. Work goes to PyTorch's current stream."""
+
+    name = "torch"
+
+    def __init__(self) -> None:
+        torch = sys.modules["torch"]
+        self._torch = torch
+        names = ("float32", "float16", "bfloat16", "float64", "int8", "uint8", "int16", "int32", "int64", "bool",
+                 "float8_e4m3fn")  # fmt: skip
+        self._names = {getattr(torch, name): name for name in names if hasattr(torch, name)}
+        self._dtypes = {name: dtype for dtype, name in self._names.items()}
+
+    def view(self, tensor: Any) -> View:
+        torch = self._torch
+        if tensor.layout is not torch.strided:
+            raise TypeError(f"has the layout {tensor.layout}; a dense tensor is needed: use .to_dense()")
+        if tensor.requires_grad and torch.is_grad_enabled():
+            raise ValueError(
+                "requires a gradient, and an engine computes none: call it under torch.no_grad(), or give x.detach()"
+            )
+        name = self._names.get(tensor.dtype)
+        if name is None:
+            raise TypeError(f"is of {tensor.dtype}, which engines do not have")
+        kind = tensor.device.type
+        if kind == "cuda":
+            device = tensor.device.index
+        elif kind == "cpu":
+            device = HOST
+            if tensor.is_neg():
+                raise ValueError("is a negated view: use .resolve_neg()")
+        else:
+            raise TypeError(f"is on device {tensor.device}; the host and CUDA devices are known")
+        pointer = tensor.data_ptr()
+        if tensor.untyped_storage().nbytes() == 0 and tensor.numel() > 0:
+            raise ValueError("has no memory any more: its storage was freed")
+        seen = View(pointer, tuple(tensor.shape), name, device, tensor.is_contiguous(), tensor)
+        if not seen.contiguous:
+            seen.strides = tensor.stride()
+        return seen
+
+    def _where(self, device: int) -> Any:
+        return "cpu" if device == HOST else self._torch.device("cuda", device)
+
+    def empty(self, shape: tuple, dtype: str, device: int) -> Any:
+        if dtype not in self._dtypes:
+            raise TypeError(f"this PyTorch has no type {dtype}")
+        return self._torch.empty(shape, dtype=self._dtypes[dtype], device=self._where(device))
+
+    def empty_bytes(self, size: int, device: int) -> Any:
+        return self._torch.empty(size, dtype=self._torch.uint8, device=self._where(device))
+
+    def from_bytes(self, memory: Any, size: int, shape: tuple, dtype: str) -> Any:
+        return memory[:size].view(self._dtypes[dtype]).view(shape)
+
+    def stream(self, device: int) -> int | None:
+        return self._torch.cuda.current_stream(device).cuda_stream
+
+    def pointer(self, tensor: Any) -> int:
+        return tensor.data_ptr()
+
+    def finish(self, tensor: Any, like: Any) -> Any:
+        return tensor
+
+
+class _DLDevice(ctypes.Structure):
+    _fields_ = [("kind", ctypes.c_int32), ("ordinal", ctypes.c_int32)]
+
+
+class _DLTensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device", _DLDevice),
+        ("rank", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+_DLPACK_TYPES = {
+    (0, 8): "int8",
+    (0, 16): "int16",
+    (0, 32): "int32",
+    (0, 64): "int64",
+    (1, 8): "uint8",
+    (2, 16): "float16",
+    (2, 32): "float32",
+    (2, 64): "float64",
+    (4, 16): "bfloat16",
+    (6, 8): "bool",
+    (10, 8): "float8_e4m3fn",
+}
+_DLPACK_HOST = (1, 3)  # plain and pinned memory
+_DLPACK_CUDA = (2, 13)  # device and managed memory
+_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer_of.restype = ctypes.c_void_p
+_pointer_of.argtypes = [ctypes.py_object, ctypes.c_char_p]
+
+
+def _is_contiguous(shape: tuple, strides: tuple | None) -> bool:
+    if strides is None or 0 in shape:
+        return True
+    expected = 1
+    for extent, stride in zip(reversed(shape), reversed(strides)):
+        if extent != 1 and stride != expected:
+            return False
+        expected *= extent
+    return True
+
+
+class _OtherFamily:
+    """What families without a name of their own share: results are of the arrays' own library where it takes them."""
+
+    def empty(self, shape: tuple, dtype: str, device: int) -> Any:
+        if device == HOST:
+            return np.empty(shape, numpy_dtype(dtype))
+        cupy = sys.modules.get("cupy")
+        if cupy is None:
+            raise TypeError("results on a GPU are made by PyTorch or CuPy: import one of them, or give out=")
+        with cupy.cuda.Device(device):
+            return cupy.empty(shape, dtype)
+
+    def empty_bytes(self, size: int, device: int) -> Any:
+        return self.empty((size,), "uint8", device)
+
+    def from_bytes(self, memory: Any, size: int, shape: tuple, dtype: str) -> Any:
+        return memory[:size].view(numpy_dtype(dtype)).reshape(shape)
+
+    def stream(self, device: int) -> int | None:
+        cupy = sys.modules.get("cupy")
+        return cupy.cuda.get_current_stream().ptr if cupy is not None else None
+
+    def pointer(self, array: Any) -> int:
+        if isinstance(array, np.ndarray):
+            return array.__array_interface__["data"][0]
+        return array.data.ptr  # CuPy's
+
+    def finish(self, array: Any, like: Any) -> Any:
+        """`array` as one of the library of `like`, which shares its memory; itself where that cannot be."""
+        if isinstance(array, type(like)):
+            return array
+        namespace = getattr(like, "__array_namespace__", None)
+        if namespace is None:
+            return array
+        try:
+            return namespace().from_dlpack(array)
+        except (AttributeError, TypeError, BufferError, RuntimeError, ValueError):
+            return array
+
+
+class DlpackFamily(_OtherFamily):
+    """Arrays of libraries with `__dlpack__`."""
+
+    name = "dlpack"
+
+    def view(self, array: Any) -> View:
+        kind, ordinal = array.__dlpack_device__()
+        kind = int(kind)
+        if kind in _DLPACK_HOST:
+            device, capsule = HOST, array.__dlpack__()
+        elif kind in _DLPACK_CUDA:
+            device = int(ordinal)
+            # 1 is the legacy default stream: the producer's work is ordered before what follows on it.
+            capsule = array.__dlpack__(stream=self.stream(device) or 1)
+        else:
+            raise TypeError(f"is on a device of DLPack's kind {kind}; the host and CUDA devices are known")
+        tensor = _DLTensor.from_address(_pointer_of(capsule, b"dltensor"))
+        dtype = _DLPACK_TYPES.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
+        if dtype is None:
+            raise TypeError(f"has DLPack's type ({tensor.code}, {tensor.bits}, {tensor.lanes}), which engines do not have")
+        shape = tuple(tensor.shape[: tensor.rank])
+        strides = tuple(tensor.strides[: tensor.rank]) if tensor.strides else None
+        pointer = (tensor.data or 0) + tensor.byte_offset
+        seen = View(pointer, shape, dtype, device, _is_contiguous(shape, strides), (array, capsule))
+        seen.strides = strides
+        return seen
+
+
+class InterfaceFamily(_OtherFamily):
+    """Arrays with `__cuda_array_interface__`."""
+
+    name = "array interface"
+
+    def view(self, array: Any) -> View:
+        facts = array.__cuda_array_interface__
+        dtype = np.dtype(facts["typestr"])
+        pointer, read_only = facts["data"]
+        shape = tuple(facts["shape"])
+        strides = facts.get("strides")
+        if strides is not None:
+            strides = tuple(stride // dtype.itemsize for stride in strides)
+        device = getattr(getattr(array, "device", None), "id", 0)
+        seen = View(pointer, shape, dtype.name, device, _is_contiguous(shape, strides), array)
+        seen.writable, seen.strides = not read_only, strides
+        return seen
+
+
+class BufferFamily(NumpyFamily):
+    """Objects with `__array_interface__` or Python's buffer protocol."""
+
+    name = "buffer"
+
+    def view(self, array: Any) -> View:
+        return super().view(np.asarray(array))
+
+
+_families: dict[type, Any] = {np.ndarray: NumpyFamily()}
+
+
+def _find_family(array: Any) -> Any:
+    if isinstance(array, np.ndarray):
+        return _families[np.ndarray]
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, torch.Tensor):
+        known = [family for family in _families.values() if isinstance(family, TorchFamily)]
+        return known[0] if known else TorchFamily()
+    if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
+        return DlpackFamily()
+    if hasattr(array, "__cuda_array_interface__"):
+        return InterfaceFamily()
+    if isinstance(array, np.generic) or hasattr(array, "__array_interface__"):
+        return BufferFamily()
+    if not isinstance(array, (str, list, tuple)):
+        try:
+            memoryview(array)
+            return BufferFamily()
+        except TypeError:
+            pass
+    raise TypeError(
+        f"is a {type(array).__name__}; an array of numpy or torch, or one with DLPack or an array interface, is needed"
+    )
+
+
+def family_of(array: Any) -> Any:
+    """The family of an array's type. Raises TypeError, without the array's name, for what is no array."""
+    family = _families.get(type(array))
+    if family is None:
+        family = _families[type(array)] = _find_family(array)
+    return family

@@ -1,0 +1,273 @@
+"""From a model to an engine."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ._bindings import bindings
+from ._device import choose_device, current_device
+from ._engine import Engine
+from ._errors import Error, Message, Messages, log, make_logger, make_recorder
+from ._progress import choose_bar, make_monitor
+from ._shapes import Range, check_range, make_profiles
+
+_PRECISIONS = (None, "fp32", "tf32", "fp16", "bf16", "best")
+_MOST_PLAN_NAME = 40
+
+
+class _OnnxFile:
+    """A model in a file; weights may be in files beside it."""
+
+    def __init__(self, path: pathlib.Path):
+        self._path = path
+        self.name = path.name
+
+    def parse(self, parser: Any) -> bool:
+        return parser.parse_from_file(str(self._path))
+
+
+class _OnnxBytes:
+    """A serialized model. `weights` (names to addresses and sizes) are initializers that are not in the bytes."""
+
+    def __init__(self, data: Any, name: str, weights: Mapping[str, tuple[int, int]] | None = None):
+        self._data, self.name, self._weights = data, name, weights
+        self.keep: Any = None  # what owns the weights
+
+    def parse(self, parser: Any) -> bool:
+        if not self._weights:
+            return parser.parse(self._data)
+        if not parser.load_model_proto(self._data):
+            return False
+        for name, (address, size) in self._weights.items():
+            if not parser.load_initializer(name, address, size):
+                return False
+        return parser.parse_model_proto()
+
+
+def _source_of(model: Any) -> Any:
+    if isinstance(model, (_OnnxFile, _OnnxBytes)):
+        return model
+    if isinstance(model, (str, os.PathLike)):
+        path = pathlib.Path(model)
+        if not path.exists():
+            raise FileNotFoundError(f"there is no model {str(path)!r}")
+        if path.is_dir():
+            raise IsADirectoryError(f"{str(path)!r} is a folder; the path of an ONNX file is needed")
+        return _OnnxFile(path)
+    if isinstance(model, (bytes, bytearray, memoryview)):
+        return _OnnxBytes(bytes(model), "model")
+    if hasattr(model, "SerializeToString") and hasattr(model, "graph"):
+        return _OnnxBytes(model.SerializeToString(), getattr(model.graph, "name", "") or "model")
+    raise TypeError(
+        f"model is a {type(model).__name__}; the path or the bytes of an ONNX model, or an onnx.ModelProto, is needed. "
+        "PyTorch's modules are for kiln.torch.compile"
+    )
+
+
+def _parse(trt: Any, network: Any, logger: Any, source: Any, messages: Messages) -> Any:
+    parser = trt.OnnxParser(network, logger)
+    if source.parse(parser):
+        return parser
+    nodes = []
+    for i in range(parser.num_errors):
+        error = parser.get_error(i)
+        nodes.append((error.node_name() or "", error.desc()))
+        code = error.code() if callable(error.code) else error.code
+        messages.add(Message("error", error.desc(), getattr(code, "name", str(code))))
+    raise Error(f"{source.name} cannot be imported", messages.take(), tuple(nodes))
+
+
+def _add_profiles(
+    builder: Any, config: Any, network: Any, shapes: list[dict[str, Range]], values: list[dict[str, Range]]
+) -> None:
+    inputs = [network.get_input(i) for i in range(network.num_inputs)]
+    names = [tensor.name for tensor in inputs]
+    for argument, profiles in (("shapes", shapes), ("values", values)):
+        for profile in profiles:
+            for name in profile:
+                if name not in names:
+                    raise ValueError(f"{argument} names {name!r}, which is no input; the inputs are {names}")
+    if len(values) not in (1, len(shapes)):
+        raise ValueError(f"values has {len(values)} profiles and shapes {len(shapes)}")
+    unknown = [
+        f"{t.name!r} {tuple(t.shape)}" for t in inputs if -1 in tuple(t.shape) and any(t.name not in p for p in shapes)
+    ]
+    if unknown:
+        raise ValueError(
+            "the model leaves extents open: give shapes=, one shape, (min, max) or (min, opt, max) for each of "
+            + ", ".join(unknown)
+        )
+    for i, ranges in enumerate(shapes):
+        profile = builder.create_optimization_profile()
+        for tensor in inputs:
+            given = ranges.get(tensor.name)
+            if given is not None:
+                check_range(tensor.name, tuple(tensor.shape), given)
+                if -1 in tuple(tensor.shape):
+                    profile.set_shape(tensor.name, given.min, given.opt, given.max)
+            limits = values[i if len(values) > 1 else 0].get(tensor.name)
+            if limits is not None:
+                profile.set_shape_input(tensor.name, limits.min, limits.opt, limits.max)
+        if config.add_optimization_profile(profile) < 0:
+            raise Error(f"profile {i} does not fit the network")
+
+
+def _set_precision(trt: Any, config: Any, precision: str | None, tf32: bool | None) -> None:
+    flags = trt.BuilderFlag
+    if tf32 is None:
+        tf32 = precision != "fp32"
+    (config.set_flag if tf32 else config.clear_flag)(flags.TF32)
+    for flag, names in ((flags.FP16, ("fp16", "best")), (flags.BF16, ("bf16", "best"))):
+        if precision in names:
+            config.set_flag(flag)
+
+
+def _read_timing_cache(config: Any, path: str | os.PathLike | None) -> Any:
+    """The cache that a build uses: of a file, if it is there. None without a path."""
+    if path is None:
+        return None
+    try:
+        known = pathlib.Path(path).read_bytes()
+    except FileNotFoundError:
+        known = b""
+    cache = config.create_timing_cache(known)
+    if cache is None:
+        log.warning("timing cache %s cannot be read; it will be written anew", path)
+        cache = config.create_timing_cache(b"")
+    config.set_timing_cache(cache, False)
+    return cache
+
+
+def _write_timing_cache(cache: Any, path: str | os.PathLike | None) -> None:
+    if cache is None:
+        return
+    path = pathlib.Path(path)
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+        beside = pathlib.Path(file.name)
+        try:
+            file.write(bytes(cache.serialize()))
+            file.close()
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
+
+
+def _build(builder: Any, network: Any, config: Any, bar: Any, name: str, messages: Messages) -> Any:
+    monitor = make_monitor(bar) if bar is not None else None
+    if monitor is not None:
+        config.progress_monitor = monitor
+    plan = None
+    try:
+        plan = builder.build_serialized_network(network, config)
+    finally:
+        if bar is not None:
+            bar.close(plan is not None)
+    if monitor is not None and monitor.failure is not None:
+        raise monitor.failure
+    if plan is None:
+        stopped = monitor is not None and monitor.stopped
+        raise Error(f"{name} was not built: progress said so" if stopped else f"{name} cannot be built", messages.take())
+    return plan
+
+
+def compile(
+    model: Any,
+    *,
+    shapes: Any = None,
+    values: Any = None,
+    precision: str | None = None,
+    tf32: bool | None = None,
+    device: str | None = None,
+    optimization_level: int | None = None,
+    workspace: int | None = None,
+    timing_cache: str | os.PathLike | None = None,
+    plugins: Sequence[str | os.PathLike] = (),
+    refittable: bool = False,
+    progress: Any = None,
+    configure: Callable[[Any, Any], Any] | None = None,
+    name: str | None = None,
+) -> Engine:
+    """Builds an engine for a model and returns it, ready to be called.
+
+    model: the path of an ONNX file, its bytes, or an `onnx.ModelProto`.
+    shapes: for each input that the model leaves open a shape, (min, max) or (min, opt, max):
+        `{"x": [(1, 3, 224, 224), (8, 3, 224, 224), (32, 3, 224, 224)]}`. A list of such dicts makes a profile of each;
+        a call uses the first that has its shapes.
+    values: the same for the values of inputs that decide shapes.
+    precision: None keeps the model's own types. "fp32", "tf32", "fp16", "bf16" and "best" let the builder choose the
+        types of layers, down to the named one; inputs and outputs stay what the model says.
+    tf32: whether FP32 products may round their operands to TF32 on a GPU; by default as the precision allows.
+    device: "cpu", "cuda" or "cuda:N"; by default a GPU where there is one. One process uses one kind.
+    optimization_level: from 0, fastest to build, to 5.
+    workspace: bytes that a run may use beside its tensors.
+    timing_cache: a file that is read, and written after the build: the next build of a like network is faster.
+    plugins: libraries of plugins to load first.
+    refittable: whether weights of the engine can be replaced later.
+    progress: None shows a bar in a terminal or a notebook, True always, False never, "tqdm" by that package; a
+        function(fraction, text) is told, and ends the build by returning False.
+    configure: is called with the network and the builder's config, objects of the module tensorrt, before the build.
+    name: what messages call the engine.
+
+    Raises `kiln.Error` where the model cannot be imported or built, with all messages; ValueError and TypeError for
+    arguments.
+    """
+    if precision not in _PRECISIONS:
+        raise ValueError(f"precision is {precision!r}; it may be one of {_PRECISIONS}")
+    shape_ranges, value_ranges = make_profiles(shapes, "shapes"), make_profiles(values, "values", negative=True)
+    source = _source_of(model)
+    name = name or source.name
+    bar = choose_bar(progress, name[:_MOST_PLAN_NAME])
+    trt = bindings()
+    _, ordinal = choose_device(device)
+    messages = Messages()
+    logger = make_logger(messages)
+    recorder = make_recorder(messages)
+    with current_device(ordinal):
+        builder = trt.Builder(logger)
+        builder.error_recorder = recorder
+        for library in plugins:
+            builder.get_plugin_registry().load_library(os.fspath(library))
+        flag = trt.NetworkDefinitionCreationFlag.STRONGLY_TYPED
+        network = builder.create_network(1 << int(flag) if precision is None else 0)
+        parser = _parse(trt, network, logger, source, messages)
+        config = builder.create_builder_config()
+        _set_precision(trt, config, precision, tf32)
+        config.profiling_verbosity = trt.ProfilingVerbosity.DETAILED
+        if optimization_level is not None:
+            config.builder_optimization_level = optimization_level
+        if workspace is not None:
+            config.set_memory_pool_limit(trt.MemoryPoolType.WORKSPACE, workspace)
+        if refittable:
+            config.set_flag(trt.BuilderFlag.REFIT)
+        _add_profiles(builder, config, network, shape_ranges, value_ranges)
+        cache = _read_timing_cache(config, timing_cache)
+        if configure is not None:
+            configure(network, config)
+        plan = _build(builder, network, config, bar, name, messages)
+        _write_timing_cache(cache, timing_cache)
+        del cache, parser  # before what they were made of
+    return Engine(plan, device=device, name=name, plugins=plugins)
+
+
+def load(
+    plan: Any, *, device: str | None = None, plugins: Sequence[str | os.PathLike] = (), name: str | None = None
+) -> Engine:
+    """Loads an engine that `Engine.save`, trtexec or TensorRT's API with Kiln wrote: from a path or from bytes.
+
+    Load only plans that you trust: a plan for a GPU holds code.
+    """
+    if isinstance(plan, (str, os.PathLike)):
+        path = pathlib.Path(plan)
+        data: Any = path.read_bytes()
+        name = name or path.name
+    elif isinstance(plan, (bytes, bytearray, memoryview)):
+        data = bytes(plan)
+    else:
+        raise TypeError(f"plan is a {type(plan).__name__}; a path or bytes are needed")
+    if not data:
+        raise ValueError(f"{name or 'the plan'} is empty")
+    return Engine(data, device=device, name=name or "engine", plugins=plugins)

@@ -1,0 +1,142 @@
+"""What goes wrong in C++, as exceptions; and what Kiln's log says, in Python's `logging`."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import logging
+import threading
+from typing import Any
+
+from ._bindings import bindings
+
+log = logging.getLogger("kiln")
+
+_INTERNAL, _ERROR, _WARNING, _INFO = range(4)
+_LEVELS = {_INTERNAL: logging.CRITICAL, _ERROR: logging.ERROR, _WARNING: logging.WARNING, _INFO: logging.INFO}
+
+
+@dataclasses.dataclass(frozen=True)
+class Message:
+    """One thing that the builder, the parser or a run said."""
+
+    severity: str
+    """'internal error', 'error' or 'warning'."""
+    text: str
+    """What was said, in one or more lines."""
+    code: str | None = None
+    """The error's kind as TensorRT's `ErrorCodeTRT` calls it; None for what comes from the log."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Error(RuntimeError):
+    """A build, a load or a run failed. `messages` has all that the error recorder and the log were told meanwhile."""
+
+    def __init__(self, what: str, messages: tuple[Message, ...] | list[Message] = (), nodes: tuple[tuple[str, str], ...] = ()):
+        self.what = what
+        self.nodes = tuple(nodes)
+        """Names of the model's nodes that the parser refused, each with the reason."""
+        self.messages = tuple(messages)
+        failures = [m for m in self.messages if m.severity != "warning"] or list(self.messages)
+        super().__init__("\n  ".join([what + (":" if failures else "")] + [m.text for m in failures]))
+
+    def __reduce__(self):
+        return Error, (self.what, self.messages, self.nodes)
+
+
+class ShapeError(ValueError):
+    """An array's shape is none that the engine was built for."""
+
+
+class Messages:
+    """Collects messages of several sources; from any thread, each text once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._found: list[Message] = []
+
+    def add(self, message: Message) -> None:
+        with self._lock:
+            for i, known in enumerate(self._found):
+                if known.text == message.text or known.text.endswith(message.text):
+                    return
+                if message.text.endswith(known.text) and message.severity == known.severity:
+                    self._found[i] = message
+                    return
+            self._found.append(message)
+
+    def take(self) -> list[Message]:
+        """Returns what has come since the last call."""
+        with self._lock:
+            found, self._found = self._found, []
+        return found
+
+
+@functools.cache
+def _classes() -> tuple[type, type]:
+    trt = bindings()
+
+    class Logger(trt.ILogger):
+        """Hands Kiln's log to Python's, and keeps warnings and errors for exceptions."""
+
+        def __init__(self, messages: Messages, quiet: bool = False):
+            trt.ILogger.__init__(self)
+            self.messages = messages
+            self.quiet = quiet
+
+        def log(self, severity: Any, text: str) -> None:
+            level = int(severity)
+            if level <= _WARNING:
+                name = ("internal error", "error", "warning")[level]
+                self.messages.add(Message(name, text))
+            # An error becomes an exception, which says the same; it is not shown twice.
+            shown = logging.DEBUG if level <= _ERROR or self.quiet else _LEVELS.get(level, logging.DEBUG)
+            log.log(shown, "%s", text)
+
+    class Recorder(trt.IErrorRecorder):
+        """Keeps the errors of one object, or of one run after the other."""
+
+        def __init__(self, messages: Messages):
+            trt.IErrorRecorder.__init__(self)
+            self._lock = threading.Lock()
+            self._errors: list[tuple[Any, str]] = []
+            self.messages = messages
+
+        def report_error(self, code: Any, description: str) -> bool:
+            with self._lock:
+                self._errors.append((code, description))
+            self.messages.add(Message("error", description, getattr(code, "name", str(code))))
+            return True
+
+        def num_errors(self) -> int:
+            return len(self._errors)
+
+        def get_num_errors(self) -> int:
+            return len(self._errors)
+
+        def get_error_code(self, index: int) -> Any:
+            return self._errors[index][0]
+
+        def get_error_desc(self, index: int) -> str:
+            return self._errors[index][1]
+
+        def has_overflowed(self) -> bool:
+            return False
+
+        def clear(self) -> None:
+            with self._lock:
+                self._errors.clear()
+
+    return Logger, Recorder
+
+
+def make_logger(messages: Messages, quiet: bool = False) -> Any:
+    """An `ILogger` that writes to the log 'kiln' of Python's `logging`."""
+    return _classes()[0](messages, quiet)
+
+
+def make_recorder(messages: Messages) -> Any:
+    """An `IErrorRecorder` that adds to `messages`."""
+    return _classes()[1](messages)

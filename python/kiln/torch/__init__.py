@@ -1,0 +1,18 @@
+"""Kiln for PyTorch: `torch.compile(module, backend="kiln")`, and `kiln.torch.compile(module, inputs)`.
+
+Both divide a module's graph: engines compute what Kiln has, and PyTorch the rest.
+"""
+
+from __future__ import annotations
+
+from torch._dynamo import register_backend
+
+from . import _movement, _networks, _pointwise, _reductions  # noqa: F401  (they register converters)
+from ._backend import backend, last_reports
+from ._export import CompiledModule, compile
+from ._partition import Report
+from ._settings import Settings
+
+__all__ = ["CompiledModule", "Report", "Settings", "backend", "compile", "last_reports"]
+
+register_backend(name="kiln")(backend)

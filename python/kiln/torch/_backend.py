@@ -1,0 +1,180 @@
+"""The backend 'kiln' of `torch.compile`."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import fx
+
+from .._errors import Error, log
+from ._partition import Report, divide
+from ._settings import Settings
+
+# Operators with converters of their own, which PyTorch would take apart into many smaller ones.
+_KEPT = (
+    "_softmax", "_log_softmax", "native_layer_norm", "native_group_norm", "gelu", "silu", "hardswish", "hardsigmoid",
+    "leaky_relu", "elu", "celu", "softplus", "mish", "prelu", "_prelu_kernel", "_fused_rms_norm", "logsumexp",
+    "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "_upsample_nearest_exact1d",
+    "_upsample_nearest_exact2d", "_upsample_nearest_exact3d", "upsample_linear1d", "upsample_bilinear2d",
+    "upsample_trilinear3d", "upsample_bicubic2d", "grid_sampler_2d", "grid_sampler_3d", "reflection_pad1d",
+    "reflection_pad2d", "reflection_pad3d", "replication_pad1d", "replication_pad2d", "replication_pad3d",
+    "log_sigmoid_forward", "_scaled_dot_product_flash_attention_for_cpu", "_adaptive_avg_pool2d", "pixel_shuffle", "addmm", "baddbmm",
+    "hardtanh", "linalg_vector_norm", "var_mean.correction", "std.correction", "unbind.int", "stack", "roll", "tril",
+    "triu", "rsub.Tensor", "rsub.Scalar", "masked_fill.Scalar", "masked_fill.Tensor", "native_batch_norm",
+    "native_dropout", "index_select", "slice_scatter", "select_scatter", "split.Tensor", "split_with_sizes",
+    "max_pool2d_with_indices", "floor_divide", "addcmul", "var.correction",
+)  # fmt: skip
+
+_reports: list[Report] = []
+
+
+@functools.cache
+def decompositions() -> dict[Any, Callable[..., Any]]:
+    """PyTorch's decompositions into core operators, without those of operators that have converters."""
+    from torch._decomp import core_aten_decompositions
+
+    from ._emitter import aten
+
+    table = dict(core_aten_decompositions().items())
+    for name in _KEPT:
+        table.pop(aten(name), None)
+    return table
+
+
+_warned: set[str] = set()
+
+
+def _warn_once(text: str) -> None:
+    if text not in _warned:
+        _warned.add(text)
+        log.warning("%s", text)
+
+
+def _wants_gradients(example_inputs: Sequence[Any], module: fx.GraphModule) -> bool:
+    if not torch.is_grad_enabled():
+        return False
+    tensors = itertools.chain(example_inputs, module.parameters())
+    return any(isinstance(t, torch.Tensor) and t.requires_grad for t in tensors)
+
+
+def backend(
+    module: fx.GraphModule, example_inputs: Sequence[Any], *, options: Mapping[str, Any] | None = None, **more: Any
+) -> Callable[..., Any]:
+    """The backend 'kiln' of `torch.compile`. `options` are the fields of `kiln.torch.Settings`.
+
+    A graph that needs gradients runs in PyTorch, which a warning says once: engines are for inference.
+    """
+    more.pop("mode", None)
+    settings = Settings.of({**(options or {}), **more})
+    if _wants_gradients(example_inputs, module):
+        text = "a graph that needs gradients runs in PyTorch; call the module under torch.no_grad() to use engines"
+        if settings.strict:
+            raise Error(text)
+        _warn_once(text)
+        return module.forward
+    from torch._functorch.aot_autograd import aot_module_simplified
+
+    compiler = functools.partial(_compile_graph, given=list(example_inputs), settings=settings)
+    return aot_module_simplified(
+        module,
+        example_inputs,
+        fw_compiler=compiler,
+        inference_compiler=compiler,
+        decompositions=decompositions(),
+        keep_inference_input_mutations=True,
+    )
+
+
+def _compile_graph(graph: fx.GraphModule, fakes: Sequence[Any], *, given: list[Any], settings: Settings) -> Any:
+    from torch._subclasses.fake_tensor import unset_fake_temporarily
+
+    weights = _find_weights(graph, fakes, given)
+    with unset_fake_temporarily():
+        return _Compiled(graph, weights, settings)
+
+
+def _find_weights(graph: fx.GraphModule, fakes: Sequence[Any], given: list[Any]) -> dict[int, torch.Tensor]:
+    """Parameters and buffers among a graph's inputs, by place, but for those that it writes to."""
+    if len(fakes) != len(given):
+        return {}
+    context = torch._guards.TracingContext.try_get()
+    meta = context.fw_metadata if context is not None else None
+    static = set(meta.static_input_indices or ()) if meta is not None else set()
+    placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
+    found = {}
+    for place, (node, tensor) in enumerate(zip(placeholders, given)):
+        is_weight = isinstance(tensor, torch.nn.Parameter) or (place in static and isinstance(tensor, torch.Tensor))
+        if not is_weight or isinstance(tensor, torch._subclasses.FakeTensor):
+            continue
+        if any(user.target is torch.ops.aten.copy_.default and user.args[0] is node for user in node.users):
+            continue
+        found[place] = tensor
+    return found
+
+
+def _version(tensor: torch.Tensor) -> int:
+    return -1 if tensor.is_inference() else tensor._version
+
+
+class _Compiled:
+    """A graph that AOTAutograd made, as a function of a list of its inputs."""
+
+    _boxed_call = True
+
+    def __init__(self, graph: fx.GraphModule, weights: dict[int, torch.Tensor], settings: Settings):
+        self._graph, self._settings = graph, settings
+        self._freeze(weights)
+
+    def _freeze(self, weights: dict[int, torch.Tensor]) -> None:
+        self._weights = [(place, tensor, _version(tensor)) for place, tensor in weights.items()]
+        for place, tensor in weights.items():
+            self._graph.register_buffer(_weight_name(place), tensor.detach(), persistent=False)
+        frozen = fx.GraphModule(self._graph, _frozen(self._graph, weights))
+        self._module, self.report = divide(frozen, self._settings, "graph")
+        _reports.append(self.report)
+
+    def __call__(self, args: list[Any]) -> Any:
+        for place, tensor, version in self._weights:
+            given = args[place]
+            if given is not tensor or (version >= 0 and given._version != version):
+                self._weights_changed(args)
+                break
+        given = list(args)
+        args.clear()
+        return self._module(*given)
+
+    def _weights_changed(self, args: list[Any]) -> None:
+        log.warning("weights of a compiled module have changed: its engines are built anew")
+        self._freeze({place: args[place] for place, _, _ in self._weights})
+
+
+def _weight_name(place: int) -> str:
+    return f"kiln_weight_{place}"
+
+
+def _frozen(module: fx.GraphModule, weights: dict[int, torch.Tensor]) -> fx.Graph:
+    """A copy of a graph that reads weights from attributes; its inputs stay what they were."""
+    from ._partition import _copy
+
+    graph = _copy(module.graph)
+    placeholders = [node for node in graph.nodes if node.op == "placeholder"]
+    for place in weights:
+        node = placeholders[place]
+        if not node.users:
+            continue
+        with graph.inserting_after(placeholders[-1]):
+            weight = graph.create_node("get_attr", _weight_name(place))
+        weight.meta = dict(node.meta)
+        node.replace_all_uses_with(weight)
+    return graph
+
+
+def last_reports() -> list[Report]:
+    """What became of the graphs that were compiled since the last call."""
+    found = list(_reports)
+    _reports.clear()
+    return found

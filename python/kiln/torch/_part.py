@@ -1,0 +1,306 @@
+"""A part of a graph as an engine: writes it as ONNX, builds it, and runs it in the graph's place."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import sympy
+import torch
+from torch import fx
+
+from .. import _compile
+from .._engine import Engine
+from .._errors import ShapeError, log
+from .._shapes import Range
+from ._emitter import Emitter, Unsupported, expression, is_number, is_symbolic, value_of
+from ._settings import Settings
+
+
+@dataclasses.dataclass
+class Model:
+    """A part as ONNX, and how its inputs and outputs are made."""
+
+    source: Any
+    inputs: list[tuple[int, str, tuple[sympy.Expr, ...]]]
+    """Tensors: the argument's place, the input's name, and the extents."""
+    numbers: list[tuple[int, str, sympy.Symbol]]
+    """Numbers that are inputs: the argument's place, the input's name, and the symbol."""
+    outputs: list[sympy.Expr | None]
+    """None for a tensor of the engine; the expression of a number."""
+    is_list: bool
+
+
+def _host_tensor(tensor: torch.Tensor) -> torch.Tensor:
+    tensor = tensor.detach()
+    tensor = tensor if tensor.device.type == "cpu" else tensor.cpu()
+    return tensor.resolve_neg().contiguous()
+
+
+def write_onnx(module: fx.GraphModule, constants: dict[str, torch.Tensor]) -> Model:
+    """Writes a part as ONNX. `constants` has the tensors of those placeholders that are weights."""
+    emitter = Emitter()
+    inputs: list[tuple[int, str, tuple[sympy.Expr, ...]]] = []
+    numbers: list[tuple[int, fx.Node]] = []
+    place = 0
+    for node in module.graph.nodes:
+        if node.op == "placeholder" and node.name in constants:
+            emitter.set(node, _write_weight(emitter, node.name, constants[node.name]))
+        elif node.op == "placeholder":
+            if is_symbolic(node):
+                numbers.append((place, node))
+            else:
+                inputs.append((place, *_write_input(emitter, node, len(inputs))))
+            place += 1
+        elif node.op == "get_attr":
+            emitter.set(node, _write_weight(emitter, node.name, _attribute(module, node.target)))
+    _solve_symbols(emitter, inputs)
+    made = _write_numbers(emitter, numbers)
+    outputs: list[sympy.Expr | None] = []
+    is_list = False
+    for node in module.graph.nodes:
+        if node.op == "call_function" and not is_number(node):
+            emitter.convert(node)
+        elif node.op == "output":
+            results = node.args[0]
+            is_list = isinstance(results, (tuple, list))
+            for result in results if is_list else [results]:
+                outputs.append(_write_output(emitter, result, len(outputs)))
+    source = _compile._OnnxBytes(emitter.graph.serialize(), "torch", emitter.graph.weights)
+    source.keep = emitter.graph.keep
+    return Model(source, inputs, made, outputs, is_list)
+
+
+def _attribute(module: Any, path: str) -> torch.Tensor:
+    for name in path.split("."):
+        module = getattr(module, name)
+    return module
+
+
+def _write_weight(emitter: Emitter, name: str, tensor: torch.Tensor) -> str:
+    host = _host_tensor(tensor)
+    dtype, size = emitter.dtype(host), host.numel() * host.element_size()
+    return emitter.graph.weight(name, dtype, tuple(host.shape), host.data_ptr(), size, host)
+
+
+def _write_input(emitter: Emitter, node: fx.Node, index: int) -> tuple[str, tuple[sympy.Expr, ...]]:
+    exprs = tuple(expression(extent) for extent in emitter.shape(node))
+    dims = [int(e) if e.is_Integer else str(e) if e.is_Symbol else None for e in exprs]
+    name = emitter.graph.input(f"in_{index}", emitter.dtype(node), dims)
+    emitter.set(node, name)
+    for axis, expr in enumerate(exprs):
+        if expr.is_Symbol and not emitter.knows_symbol(expr):
+            emitter.graph.scope = node.name
+            emitter.know_symbol(expr, emitter.op("Shape", name, start=axis, end=axis + 1))
+    return name, exprs
+
+
+def _solve_symbols(emitter: Emitter, inputs: list[tuple[int, str, tuple[sympy.Expr, ...]]]) -> None:
+    """Finds symbols that no input has as an extent, but in an extent like 2 * s + 1."""
+    for _, name, exprs in inputs:
+        for axis, expr in enumerate(exprs):
+            unknown = [s for s in expr.free_symbols if not emitter.knows_symbol(s)]
+            if len(unknown) != 1 or len(expr.free_symbols) != 1:
+                continue
+            line = sympy.Poly(expr, unknown[0]) if expr.is_polynomial(unknown[0]) else None
+            if line is None or line.degree() != 1 or not all(c.is_Integer for c in line.all_coeffs()):
+                continue
+            slope, start = (int(c) for c in line.all_coeffs())
+            extent = emitter.op("Shape", name, start=axis, end=axis + 1)
+            apart = emitter.op("Sub", extent, emitter.ints([start]))
+            emitter.know_symbol(unknown[0], emitter.op("Div", apart, emitter.ints([slope])))
+
+
+def _write_numbers(emitter: Emitter, numbers: list[tuple[int, fx.Node]]) -> list[tuple[int, str, sympy.Symbol]]:
+    """Inputs for symbols that no tensor's extents tell."""
+    made = []
+    for place, node in numbers:
+        symbol = expression(node)
+        if symbol.is_Symbol and isinstance(value_of(node), torch.SymInt) and not emitter.knows_symbol(symbol):
+            name = emitter.graph.input(f"number_{len(made)}", "int64", [1])
+            emitter.know_symbol(symbol, name)
+            made.append((place, name, symbol))
+    return made
+
+
+def _write_output(emitter: Emitter, result: Any, index: int) -> sympy.Expr | None:
+    if result is None or not isinstance(result, fx.Node):
+        raise Unsupported(f"a result {result!r}")
+    if is_symbolic(result):
+        return expression(result)
+    exprs = [expression(extent) for extent in emitter.shape(result)]
+    dims = [int(e) if e.is_Integer else None for e in exprs]
+    emitter.graph.scope = result.name
+    emitter.graph.output(f"out_{index}", emitter.tensor(result), emitter.dtype(result), dims)
+    return None
+
+
+class Bounds:
+    """The least, usual and largest value of each symbol."""
+
+    def __init__(self, module: fx.GraphModule, factor: int):
+        self._values: dict[sympy.Symbol, list[int]] = {}
+        for node in module.graph.nodes:
+            if node.op != "placeholder":
+                continue
+            val = value_of(node)
+            for extent in val.shape if isinstance(val, torch.Tensor) else [val]:
+                if isinstance(extent, torch.SymInt):
+                    self._add(extent, factor)
+
+    def _add(self, extent: torch.SymInt, factor: int) -> None:
+        env = extent.node.shape_env
+        for symbol in extent.node.expr.free_symbols:
+            if symbol in self._values:
+                continue
+            limits = env.var_to_range.get(symbol)
+            low = _finite(limits.lower, 0) if limits is not None else 0
+            high = _finite(limits.upper, None) if limits is not None else None
+            # PyTorch says 2 where it means 1 or more.
+            low = 1 if low <= 2 else low
+            usual = _hint(env, symbol)
+            usual = max(low, 8 if usual is None else usual)
+            if high is None or high > 1 << 30:
+                high = usual * factor
+            self._values[symbol] = [low, min(max(usual, low), high), high]
+
+    def evaluate(self, expr: sympy.Expr) -> tuple[int, int, int]:
+        """The least, usual and largest value of an expression that rises with its symbols."""
+        results = []
+        for i in range(3):
+            value = expr.subs({symbol: self._values[symbol][i] for symbol in expr.free_symbols})
+            results.append(int(value))
+        low, usual, high = results
+        return min(results), min(max(usual, min(results)), max(low, high)), max(results)
+
+    def widen(self, seen: dict[sympy.Symbol, int], factor: int) -> None:
+        """Makes room for values that came."""
+        for symbol, value in seen.items():
+            low, usual, high = self._values[symbol]
+            if not low <= value <= high:
+                self._values[symbol] = [min(low, value), usual, max(high, value * factor if value > high else high)]
+
+
+def _finite(value: Any, otherwise: Any) -> Any:
+    value = sympy.sympify(value)
+    return int(value) if value.is_Integer else otherwise
+
+
+def _hint(env: Any, symbol: sympy.Symbol) -> int | None:
+    for table in ("backed_var_to_val", "var_to_val"):
+        known = getattr(env, table, None)
+        if known is not None and symbol in known:
+            return _finite(known[symbol], None)
+    return None
+
+
+class Part(torch.nn.Module):
+    """Stands for a part of a graph and computes it by an engine."""
+
+    def __init__(self, name: str, module: fx.GraphModule, constants: dict[str, torch.Tensor], settings: Settings,
+                 device: torch.device):  # fmt: skip
+        super().__init__()
+        # Not a child: parameters of the module are the program's, and are listed once.
+        self.__dict__["_original"] = module
+        self.__dict__["_constants"] = constants
+        self.name = name
+        self._settings = settings
+        self._device = device
+        self._model = write_onnx(module, constants)
+        self._bounds = Bounds(module, settings.max_extent_factor)
+        self._order = [node.name for node in module.graph.nodes if node.op == "placeholder"]
+        self.num_builds = 0
+        self.engine: Engine = self._build()
+        self._plain = not self._model.numbers and all(expr is None for expr in self._model.outputs)
+
+    def _build(self) -> Engine:
+        settings = self._settings
+        shapes, values = {}, {}
+        for _, name, exprs in self._model.inputs:
+            if any(not expr.is_Integer for expr in exprs):
+                parts = [self._bounds.evaluate(expr) for expr in exprs]
+                shapes[name] = Range(*(tuple(part[i] for part in parts) for i in range(3)))
+        for _, name, symbol in self._model.numbers:
+            values[name] = Range(*((value,) for value in self._bounds.evaluate(symbol)))
+        tf32 = settings.tf32
+        if tf32 is None:
+            tf32 = torch.get_float32_matmul_precision() != "highest"
+        self.num_builds += 1
+        return _compile.compile(
+            self._model.source,
+            shapes=shapes or None,
+            values=values or None,
+            precision=settings.precision,
+            tf32=tf32,
+            device=str(self._device),
+            optimization_level=settings.optimization_level,
+            workspace=settings.workspace,
+            timing_cache=settings.timing_cache,
+            progress=settings.progress,
+            configure=settings.configure,
+            name=self.name,
+        )
+
+    def forward(self, *args: Any) -> Any:
+        model = self._model
+        given = [args[place] for place, _, _ in model.inputs]
+        given = [tensor if tensor.is_contiguous() else tensor.contiguous() for tensor in given]
+        given += [[int(args[place])] for place, _, _ in model.numbers]
+        try:
+            results = self.engine(*given)
+        except ShapeError:
+            results = self._run_wider(given, args)
+        if self._plain:
+            if model.is_list:
+                return (results,) if len(model.outputs) == 1 else tuple(results)
+            return results
+        return self._with_numbers(results, args)
+
+    def _run_wider(self, given: list[Any], args: tuple) -> Any:
+        """Builds the engine anew for shapes beyond those that it was built for."""
+        log.info("%s is built anew for shapes %s", self.name, [tuple(t.shape) for t in given if hasattr(t, "shape")])
+        self._bounds.widen(self._symbols(args), self._settings.max_extent_factor)
+        self.engine = self._build()
+        return self.engine(*given)
+
+    def _symbols(self, args: tuple) -> dict[sympy.Symbol, int]:
+        """The values that symbols have in a call."""
+        found: dict[sympy.Symbol, int] = {}
+        for place, _, exprs in self._model.inputs:
+            for extent, expr in zip(args[place].shape, exprs):
+                _learn(found, expr, int(extent))
+        for place, _, symbol in self._model.numbers:
+            found[symbol] = int(args[place])
+        return found
+
+    def _with_numbers(self, results: Any, args: tuple) -> Any:
+        tensors = iter(results if isinstance(results, tuple) else (results,))
+        symbols = self._symbols(args) if any(expr is not None for expr in self._model.outputs) else {}
+        whole = tuple(next(tensors) if expr is None else int(expr.subs(symbols)) for expr in self._model.outputs)
+        return whole if self._model.is_list else whole[0]
+
+    def run_original(self, *args: Any) -> Any:
+        """Computes the same in PyTorch."""
+        rest = iter(args)
+        return self._original(*(self._constants[n] if n in self._constants else next(rest) for n in self._order))
+
+
+def _learn(found: dict[sympy.Symbol, int], expr: sympy.Expr, value: int) -> None:
+    if expr.is_Symbol:
+        found.setdefault(expr, value)
+        return
+    unknown = [s for s in expr.free_symbols if s not in found]
+    if len(unknown) == 1 and expr.is_polynomial(unknown[0]):
+        line = sympy.Poly(expr.subs(found), unknown[0])
+        if line.degree() == 1:
+            slope, start = line.all_coeffs()
+            found[unknown[0]] = int((value - start) / slope)
+
+
+def engine_of(part: Part) -> Engine:
+    """The engine of a part."""
+    return part.engine
+
+
+Build = Callable[..., Part]

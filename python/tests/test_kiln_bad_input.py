@@ -1,0 +1,217 @@
+"""The package kiln with wrong arguments: exceptions that say what and where, and never a crash."""
+
+import numpy as np
+import pytest
+
+import kiln
+import kiln_models
+
+QUICK = {"optimization_level": 0, "progress": False}
+
+
+@pytest.fixture(scope="module")
+def engine():
+    model, _, _ = kiln_models.affine()
+    return kiln.compile(model, shapes={"x": [(1, 4), (8, 4)]}, name="affine", **QUICK)
+
+
+X = np.zeros((2, 4), "f")
+
+
+@pytest.mark.parametrize(
+    "array, error, text",
+    [
+        (X.astype("d"), TypeError, "affine: input 'x' is of float64; float32 is needed"),
+        (X.astype(">f4"), TypeError, "byte order"),
+        (np.zeros((4, 2), "f").T, ValueError, r"not contiguous in memory \(strides \(1, 2\)\)"),
+        (np.zeros((2, 8), "f")[:, ::2], ValueError, "ascontiguousarray"),
+        (np.zeros((2, 5), "f"), ValueError, r"input 'x' has shape \(2, 5\); the engine was built for"),
+        (np.zeros((9, 4), "f"), ValueError, r"\(1, 4\) to \(8, 4\)"),
+        (np.zeros((0, 4), "f"), ValueError, r"shape \(0, 4\)"),
+        (np.zeros(4, "f"), ValueError, "2 axes are needed"),
+        ([[1.0, 2.0, 3.0, 4.0]], TypeError, "input 'x' is a list"),
+        (None, TypeError, "input 'x' is a NoneType"),
+        ("x", TypeError, "input 'x' is a str"),
+        (np.array([None] * 4, object).reshape(1, 4), TypeError, "object"),
+        (np.zeros((2, 4), "c8"), TypeError, "complex64"),
+    ],
+)
+def test_arrays(engine, array, error, text):
+    with pytest.raises(error, match=text):
+        engine(array)
+    engine(X)  # goes on working
+
+
+def test_unaligned_memory(engine):
+    odd = np.zeros(33, np.uint8)[1:].view("f").reshape(2, 4)
+    with pytest.raises(ValueError, match="not aligned"):
+        engine(odd)
+
+
+@pytest.mark.parametrize(
+    "arguments, named, text",
+    [
+        ((), {}, "missing input 'x'"),
+        ((X, X), {}, r"takes 1 inputs, \['x'\]; 2 were given"),
+        ((), {"z": X}, "has no input 'z'"),
+        ((X,), {"x": X}, "by position and by name"),
+        (({"x": X},), {"x": X}, "not as both"),
+    ],
+)
+def test_arguments(engine, arguments, named, text):
+    with pytest.raises(TypeError, match=text):
+        engine(*arguments, **named)
+
+
+@pytest.mark.parametrize(
+    "out, error, text",
+    [
+        (np.zeros((2, 3), "d"), TypeError, "output 'y' in out= is of float64"),
+        (np.zeros((3, 3), "f"), ValueError, r"has shape \(3, 3\); \(2, 3\) is needed"),
+        (np.zeros((3, 2), "f").T, ValueError, "not contiguous"),
+        ([np.zeros((2, 3), "f")] * 2, TypeError, r"has 1 outputs, \['y'\]; out= has 2"),
+        ({"z": np.zeros((2, 3), "f")}, TypeError, "has no output 'z'"),
+        ("y", TypeError, "a str"),
+    ],
+)
+def test_out(engine, out, error, text):
+    with pytest.raises(error, match=text):
+        engine(X, out=out)
+
+
+def test_read_only_out(engine):
+    out = np.zeros((2, 3), "f")
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        engine(X, out=out)
+
+
+def test_out_that_is_the_input(engine):
+    memory = np.zeros(8, "f")
+    with pytest.raises(ValueError, match="shares memory with input 'x'"):
+        engine(memory.reshape(2, 4), out=memory[2:].reshape(2, 3))
+
+
+def test_outputs_that_share_memory():
+    both = kiln.compile(kiln_models.sum_and_product(), shapes={"a": (1, 2), "b": (1, 2)}, **QUICK)
+    a, out = np.ones((1, 2), "f"), np.zeros((1, 2), "f")
+    with pytest.raises(ValueError, match="outputs 'sum' and 'product' in out= share memory"):
+        both(a, a, out=[out, out])
+
+
+def test_out_of_a_size_that_data_decides():
+    engine = kiln.compile(kiln_models.non_zero(), **QUICK)
+    with pytest.raises(ValueError, match="a size that data decides"):
+        engine(np.ones((3, 4), "f"), out=np.zeros((2, 12), np.int64))
+
+
+@pytest.mark.parametrize(
+    "shapes, error, text",
+    [
+        (None, ValueError, r"leaves extents open: give shapes=.*'x' \(-1, 4\)"),
+        ({"z": (1, 4)}, ValueError, r"shapes names 'z', which is no input; the inputs are \['x'\]"),
+        ({"x": (1, 5)}, ValueError, r"input 'x' has extent 4 at axis 1"),
+        ({"x": (1, 4, 1)}, ValueError, "has 2 axes"),
+        ({"x": [(8, 4), (2, 4), (1, 4)]}, ValueError, "axis 0 has min 8, opt 2 and max 1"),
+        ({"x": [(1, 4), (2,), (3, 4)]}, ValueError, "differ in their number of axes"),
+        ({"x": [(1, 4)] * 4}, ValueError, "not 4 shapes"),
+        ({"x": (-1, 4)}, ValueError, "extent -1 of axis 0 is negative"),
+        ({"x": ("n", 4)}, TypeError, "has 'n'"),
+        ({"x": 2.5}, TypeError, "not 2.5"),
+        ({"x": {"least": (1, 4)}}, ValueError, "'min', 'opt' and 'max', not"),
+        ({"x": {"min": (1, 4)}}, ValueError, "needs 'opt' or 'max'"),
+        ([], TypeError, "give a dict"),
+        ("x", TypeError, "give a dict"),
+    ],
+)
+def test_shapes(shapes, error, text):
+    model, _, _ = kiln_models.affine()
+    with pytest.raises(error, match=text):
+        kiln.compile(model, shapes=shapes, **QUICK)
+
+
+@pytest.mark.parametrize(
+    "arguments, error, text",
+    [
+        ({"precision": "int3"}, ValueError, "precision is 'int3'"),
+        ({"device": "tpu"}, ValueError, "device is 'tpu'"),
+        ({"device": "cuda:x"}, ValueError, "device is 'cuda:x'"),
+        ({"device": 3}, TypeError, "device is 3"),
+        ({"progress": 3}, TypeError, "progress is 3"),
+    ],
+)
+def test_options(arguments, error, text):
+    model, _, _ = kiln_models.affine(2)
+    with pytest.raises(error, match=text):
+        kiln.compile(model, **{**QUICK, **arguments})
+
+
+def test_another_kind_of_device(engine):
+    other = "cpu" if engine.device.startswith("cuda") else "cuda"
+    model, _, _ = kiln_models.affine(2)
+    with pytest.raises(kiln.Error, match="engines of this process run on"):
+        kiln.compile(model, device=other, **QUICK)
+
+
+@pytest.mark.parametrize("model", [3, None, [1], object()])
+def test_models_that_are_none(model):
+    with pytest.raises(TypeError, match="the path or the bytes of an ONNX model"):
+        kiln.compile(model, **QUICK)
+
+
+def test_models_that_are_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no model"):
+        kiln.compile(tmp_path / "none.onnx", **QUICK)
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        kiln.compile(tmp_path, **QUICK)
+    with pytest.raises(FileNotFoundError):
+        kiln.load(tmp_path / "none.plan")
+
+
+def test_damaged_models(tmp_path):
+    model, _, _ = kiln_models.affine(2)
+    data = model.SerializeToString()
+    for damaged in (b"", b"nonsense", data[: len(data) // 2], data[:-1]):
+        with pytest.raises((kiln.Error, ValueError)):
+            kiln.compile(damaged, **QUICK)
+
+
+def test_the_error_of_an_unknown_operator():
+    with pytest.raises(kiln.Error, match="Frobnicate") as caught:
+        kiln.compile(kiln_models.unknown_operator(), **QUICK)
+    error = caught.value
+    assert error.messages and all(isinstance(m, kiln.Message) for m in error.messages)
+    assert error.nodes[0][0] == "the_node" and "cannot be imported" in str(error)
+
+
+def test_damaged_plans(engine):
+    plan = bytes(engine)
+    with pytest.raises(ValueError, match="is empty"):
+        kiln.load(b"")
+    for damaged in (b"nonsense", plan[: len(plan) // 2], plan[:-1], plan[:100] + b"\xff" * 40 + plan[140:]):
+        with pytest.raises(kiln.Error, match="cannot be loaded"):
+            kiln.load(damaged)
+    with pytest.raises(TypeError, match="plan is a int"):
+        kiln.load(3)
+
+
+def test_a_closed_engine():
+    model, _, _ = kiln_models.affine(2)
+    with kiln.compile(model, name="gone", **QUICK) as engine:
+        engine(X)
+    for use in (lambda: engine(X), lambda: bytes(engine), lambda: engine.profile(runs=1), lambda: engine.layers):
+        with pytest.raises(kiln.Error, match="gone was closed"):
+            use()
+
+
+def test_runs(engine):
+    with pytest.raises(ValueError, match="runs is 0"):
+        engine.profile(runs=0)
+
+
+def test_errors_travel_between_processes():
+    import pickle
+
+    error = kiln.Error("what", [kiln.Message("error", "text", "CODE")], (("node", "text"),))
+    copy = pickle.loads(pickle.dumps(error))
+    assert str(copy) == str(error) and copy.messages == error.messages and copy.nodes == error.nodes

@@ -1,0 +1,294 @@
+"""The package kiln: from a model to results."""
+
+import gc
+import pathlib
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import kiln
+import kiln_models
+
+QUICK = {"optimization_level": 0, "tf32": False, "progress": False}
+
+
+@pytest.fixture(scope="module")
+def affine():
+    model, w, b = kiln_models.affine()
+    shapes = {"x": [(1, 4), (2, 4), (8, 4)]}
+    return kiln.compile(model, shapes=shapes, **QUICK), lambda x: np.maximum(x @ w + b, 0)
+
+
+def close(a, b):
+    np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+
+
+def rows(n, seed=0):
+    return np.random.default_rng(seed).standard_normal((n, 4)).astype("f")
+
+
+def test_numpy_in_numpy_out(affine):
+    engine, expected = affine
+    for n in (1, 2, 8, 3, 3):
+        y = engine(rows(n, n))
+        assert type(y) is np.ndarray and y.dtype == np.float32 and y.shape == (n, 3)
+        close(y, expected(rows(n, n)))
+
+
+def test_by_name_and_by_dict(affine):
+    engine, expected = affine
+    close(engine(x=rows(2)), expected(rows(2)))
+    close(engine({"x": rows(2)}), expected(rows(2)))
+
+
+def test_out_takes_the_result(affine):
+    engine, expected = affine
+    out = np.full((2, 3), np.nan, "f")
+    assert engine(rows(2), out=out) is out
+    close(out, expected(rows(2)))
+    again = np.full((2, 3), np.nan, "f")
+    assert engine(rows(2), out={"y": again}) is again
+    close(again, expected(rows(2)))
+
+
+def test_results_of_calls_are_apart(affine):
+    engine, expected = affine
+    first = engine(rows(2, 1))
+    kept = first.copy()
+    engine(rows(2, 2))
+    np.testing.assert_array_equal(first, kept)
+
+
+def test_several_outputs_have_names():
+    engine = kiln.compile(kiln_models.sum_and_product(), shapes={"a": (3, 2), "b": (3, 2)}, **QUICK)
+    a, b = np.arange(6, dtype="f").reshape(3, 2), np.full((3, 2), 2, "f")
+    both = engine(a, b)
+    close(both[0], a + b)
+    close(both["product"], a * b)
+    total, product = both
+    assert both.keys() == ("sum", "product") and dict(both.items())["sum"] is total
+    close(product, a * b)
+    with pytest.raises(KeyError, match="there is no output 'quotient'"):
+        both["quotient"]
+
+
+def test_what_an_engine_says(affine):
+    engine, _ = affine
+    (x,), (y,) = engine.inputs, engine.outputs
+    assert (x.name, x.dtype, x.shape) == ("x", "float32", (-1, 4))
+    assert x.ranges == (kiln.Range((1, 4), (2, 4), (8, 4)),) and x.is_dynamic
+    assert (y.name, y.shape) == ("y", (-1, 3))
+    assert engine.device in ("cpu", "cuda:0") and engine.num_profiles == 1
+    assert "affine" in engine.name or engine.name
+    assert "x: float32[-1, 4]" in repr(engine)
+
+
+def test_sources_are_a_path_bytes_and_a_proto(tmp_path):
+    model, w, b = kiln_models.affine(2)
+    path = tmp_path / "affine.onnx"
+    path.write_bytes(model.SerializeToString())
+    x = rows(2)
+    for source in (model, model.SerializeToString(), path, str(path)):
+        close(kiln.compile(source, **QUICK)(x), np.maximum(x @ w + b, 0))
+
+
+def test_save_and_load(affine, tmp_path):
+    engine, expected = affine
+    path = engine.save(tmp_path / "affine.plan")
+    assert [p.name for p in tmp_path.iterdir()] == ["affine.plan"]
+    for loaded in (kiln.load(path), kiln.load(str(path)), kiln.load(bytes(engine))):
+        close(loaded(rows(3)), expected(rows(3)))
+        assert loaded.inputs == engine.inputs
+
+
+def test_profiles_are_chosen_by_shape():
+    model, w, b = kiln_models.affine()
+    shapes = [{"x": (1, 4)}, {"x": [(16, 4), (32, 4), (64, 4)]}]
+    engine = kiln.compile(model, shapes=shapes, **QUICK)
+    assert engine.num_profiles == 2
+    for n in (1, 16, 64, 1, 20):
+        close(engine(rows(n, n)), np.maximum(rows(n, n) @ w + b, 0))
+    with pytest.raises(kiln.ShapeError, match=r"input 'x' has shape \(4, 4\); the engine was built for \(1, 4\) or \(16"):
+        engine(rows(4))
+
+
+def test_sizes_that_data_decides():
+    engine = kiln.compile(kiln_models.non_zero(), **QUICK)
+    for fill in (0, 1, 2):
+        x = np.zeros((3, 4), "f")
+        x.flat[: fill * 3] = 1
+        places = engine(x)
+        assert places.dtype == np.int64
+        np.testing.assert_array_equal(places, np.array(np.nonzero(x)))
+
+
+def test_values_that_decide_shapes():
+    engine = kiln.compile(
+        kiln_models.reshape_by_input(), values={"shape": {"min": (1, 1), "opt": (2, 3), "max": (6, 6)}}, **QUICK
+    )
+    x = np.arange(6, dtype="f")
+    assert engine.inputs[1].on_host
+    for shape in ((2, 3), (3, 2), (6, 1)):
+        np.testing.assert_array_equal(engine(x, np.array(shape, np.int64)), x.reshape(shape))
+        np.testing.assert_array_equal(engine(x, list(shape)), x.reshape(shape))
+
+
+class OnlyDlpack:
+    """An array of which only DLPack is known."""
+
+    def __init__(self, array):
+        self._array = array
+
+    def __dlpack__(self, **arguments):
+        return self._array.__dlpack__(**arguments)
+
+    def __dlpack_device__(self):
+        return self._array.__dlpack_device__()
+
+
+class OnlyInterface:
+    def __init__(self, array):
+        self.__array_interface__ = array.__array_interface__
+        self._array = array
+
+
+@pytest.mark.parametrize("wrap", (OnlyDlpack, OnlyInterface, memoryview), ids=lambda wrap: wrap.__name__)
+def test_other_arrays(affine, wrap):
+    engine, expected = affine
+    x = rows(2)
+    y = engine(wrap(x))
+    close(y, expected(x))
+
+
+def test_no_copy_is_made_of_inputs(affine):
+    """The engine reads the array's own memory: what is written there is what the next call sees."""
+    engine, expected = affine
+    x = rows(2)
+    engine(OnlyDlpack(x))
+    x[:] = 1
+    close(engine(OnlyDlpack(x)), expected(x))
+
+
+def test_threads_have_contexts_of_their_own(affine):
+    engine, expected = affine
+    failures = []
+
+    def work(seed):
+        try:
+            for n in (1, 4, 8, 2) * 10:
+                close(engine(rows(n, seed)), expected(rows(n, seed)))
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures, failures
+    gc.collect()
+    assert engine._pool, "contexts of threads that ended are used again"
+    before = len(engine._all_slots)
+    thread = threading.Thread(target=work, args=(9,))
+    thread.start()
+    thread.join()
+    assert len(engine._all_slots) == before and not failures
+
+
+def test_layers_and_profile(affine):
+    engine, _ = affine
+    assert len(engine.layers) >= 1 and engine.layers[0].name
+    assert engine.layers[0].name in str(engine.layers)
+    profile = engine.profile(rows(4), runs=3, warmup=1)
+    assert profile.runs == 3 and len(profile) >= 1
+    assert abs(sum(layer.share for layer in profile) - 1) < 1e-6 or profile.total_ms == 0
+    assert profile[0].name in str(profile) and "<table>" in profile._repr_html_()
+    assert profile.to_dict()["layers"][0]["name"] == profile[0].name
+    assert len(engine.profile(runs=1)) == len(profile)
+    assert profile.slowest(1)[0].ms == max(layer.ms for layer in profile)
+
+
+def test_precisions():
+    model, w, b = kiln_models.affine(4)
+    x = rows(4)
+    for precision, tolerance in (("fp32", 1e-5), ("tf32", 1e-2), ("fp16", 1e-2), ("bf16", 5e-2), ("best", 5e-2)):
+        engine = kiln.compile(model, precision=precision, optimization_level=0, progress=False)
+        assert engine.inputs[0].dtype == "float32"
+        np.testing.assert_allclose(engine(x), np.maximum(x @ w + b, 0), rtol=tolerance, atol=tolerance)
+
+
+def test_a_timing_cache_is_written_and_read(tmp_path):
+    model, _, _ = kiln_models.affine(4)
+    cache = tmp_path / "timing.cache"
+    kiln.compile(model, timing_cache=cache, progress=False)
+    assert cache.stat().st_size > 0
+    kiln.compile(model, timing_cache=cache, progress=False)
+    cache.write_bytes(b"damaged")
+    kiln.compile(model, timing_cache=cache, progress=False)
+    assert cache.read_bytes() != b"damaged" and [p.name for p in tmp_path.iterdir()] == ["timing.cache"]
+
+
+def test_progress_is_told_and_may_end_the_build(capsys):
+    model, _, _ = kiln_models.affine(4)
+    seen = []
+    kiln.compile(model, progress=lambda fraction, text: seen.append((fraction, text)))
+    fractions = [fraction for fraction, _ in seen]
+    assert fractions and fractions == sorted(fractions) and 0 <= fractions[0] and fractions[-1] == 1
+    assert any(text for _, text in seen)
+    with pytest.raises(kiln.Error, match="progress said so"):
+        kiln.compile(model, progress=lambda fraction, text: False)
+
+    class Mine(Exception):
+        pass
+
+    def fail(fraction, text):
+        raise Mine("from the program")
+
+    with pytest.raises(Mine, match="from the program"):
+        kiln.compile(model, progress=fail)
+    kiln.compile(model, progress=True)
+    written = capsys.readouterr().err
+    assert "built in" in written and "%" in written
+    kiln.compile(model)
+    assert capsys.readouterr().err == "", "no bar where stderr is no terminal"
+
+
+def test_configure_sees_the_network_and_the_config():
+    model, _, _ = kiln_models.affine(4)
+    seen = []
+
+    def configure(network, config):
+        seen.append((network.num_inputs, config.builder_optimization_level))
+
+    kiln.compile(model, configure=configure, **QUICK)
+    assert seen == [(1, 0)]
+
+
+def test_engines_go_with_their_last_reference():
+    model, _, _ = kiln_models.affine(2)
+    engine = kiln.compile(model, **QUICK)
+    engine(rows(2))
+    gone = weakref.ref(engine)
+    del engine
+    gc.collect()
+    assert gone() is None
+
+
+def test_digits(request):
+    """The sample's network, whose answers are known."""
+    folder = pathlib.Path(__file__).parents[2] / "samples" / "digits"
+    if not (folder / "digits.onnx").exists():
+        pytest.skip("samples/digits is not there")
+    import onnx
+    import onnxruntime
+
+    model = onnx.load(folder / "digits.onnx")
+    tensor = model.graph.input[0]
+    extents = [d.dim_value or 5 for d in tensor.type.tensor_type.shape.dim]
+    x = np.random.default_rng(0).random(extents).astype("f")
+    shapes = {tensor.name: tuple(extents)}
+    engine = kiln.compile(folder / "digits.onnx", shapes=shapes, **QUICK)
+    expected = onnxruntime.InferenceSession(str(folder / "digits.onnx")).run(None, {tensor.name: x})[0]
+    np.testing.assert_allclose(engine(x), expected, rtol=1e-4, atol=1e-5)

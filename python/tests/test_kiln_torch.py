@@ -1,0 +1,417 @@
+"""`torch.compile(backend="kiln")`, `kiln.torch.compile`, and engines with PyTorch's tensors."""
+
+import gc
+import logging
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import kiln
+import kiln.torch
+import kiln_models
+
+F = torch.nn.functional
+QUICK = {"optimization_level": 0, "tf32": False}
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    torch._dynamo.reset()
+    torch.manual_seed(5)
+    kiln.torch.last_reports()
+
+
+class Small(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = torch.nn.Conv2d(3, 8, 3, padding=1)
+        self.norm = torch.nn.BatchNorm2d(8)
+        self.fc = torch.nn.Linear(8, 5)
+        with torch.no_grad():
+            self.norm.running_mean.uniform_(-1, 1)
+            self.norm.running_var.uniform_(0.5, 2)
+
+    def forward(self, x):
+        x = F.relu(self.norm(self.conv(x)))
+        return self.fc(x.mean((2, 3)))
+
+
+def close(found, wanted):
+    torch.testing.assert_close(found, wanted, rtol=2e-5, atol=2e-5)
+
+
+def image(n=2, size=8):
+    return torch.rand(n, 3, size, size)
+
+
+# Engines with tensors.
+
+
+@pytest.fixture(scope="module")
+def affine():
+    model, w, b = kiln_models.affine()
+    engine = kiln.compile(model, shapes={"x": [(1, 4), (8, 4)]}, progress=False, name="affine", **QUICK)
+    return engine, lambda x: torch.relu(x @ torch.from_numpy(w) + torch.from_numpy(b))
+
+
+def test_torch_in_torch_out(affine):
+    engine, expected = affine
+    x = torch.rand(3, 4)
+    y = engine(x)
+    assert isinstance(y, torch.Tensor) and y.dtype == torch.float32
+    close(y, expected(x))
+    out = torch.full((3, 3), torch.nan)
+    assert engine(x, out=out) is out
+    close(out, expected(x))
+
+
+def test_memory_is_shared_with_numpy(affine):
+    """Nothing is copied on the way in: a tensor over numpy's memory follows it."""
+    engine, expected = affine
+    array = np.zeros((2, 4), "f")
+    tensor = torch.from_numpy(array)
+    engine(tensor)
+    array[:] = 2
+    close(engine(tensor), expected(tensor))
+
+
+def test_types_that_numpy_lacks():
+    class Half(torch.nn.Module):
+        def forward(self, x):
+            return torch.exp(x) * 2 + x
+
+    x = torch.rand(4, 4, dtype=torch.bfloat16)
+    compiled = kiln.torch.compile(Half().eval(), x, strict=True, min_block_size=1, **QUICK)
+    y = compiled(x)
+    assert y.dtype == torch.bfloat16
+    torch.testing.assert_close(y, Half()(x), rtol=2e-2, atol=2e-2)
+
+
+@pytest.mark.parametrize(
+    "make, error, text",
+    [
+        (lambda: torch.zeros(2, 4, dtype=torch.float64), TypeError, "input 'x' is of float64; float32 is needed"),
+        (lambda: torch.zeros(4, 2).t(), ValueError, r"not contiguous in memory \(strides \(1, 2\)\).*x.contiguous"),
+        (lambda: torch.zeros(2, 4, dtype=torch.complex64), TypeError, "torch.complex64"),
+        (lambda: torch.zeros(2, 4, device="meta"), TypeError, "on device meta"),
+        (lambda: torch.zeros(2, 4).to_sparse(), TypeError, "layout torch.sparse_coo"),
+        (lambda: torch.zeros(2, 4, requires_grad=True), ValueError, "requires a gradient"),
+        (lambda: torch.zeros(2, 5), ValueError, r"has shape \(2, 5\)"),
+    ],
+)
+def test_wrong_tensors(affine, make, error, text):
+    engine, _ = affine
+    with pytest.raises(error, match=text):
+        engine(make())
+
+
+def test_freed_memory(affine):
+    engine, _ = affine
+    x = torch.rand(2, 4)
+    x.untyped_storage().resize_(0)
+    with pytest.raises(ValueError, match="its storage was freed"):
+        engine(x)
+
+
+def test_gradients_do_not_matter_without_them(affine):
+    engine, expected = affine
+    x = torch.rand(2, 4, requires_grad=True)
+    with torch.no_grad():
+        close(engine(x), expected(x))
+
+
+# torch.compile.
+
+
+def test_backend():
+    module = Small().eval()
+    compiled = torch.compile(module, backend="kiln", options={**QUICK, "strict": True})
+    with torch.no_grad():
+        x = image()
+        close(compiled(x), module(x))
+    (report,) = kiln.torch.last_reports()
+    assert len(report.engines) == 1 and not report.in_pytorch and report.num_in_engines == report.num_operators > 0
+
+
+def test_one_engine_for_batches_that_are_marked_dynamic():
+    module = Small().eval()
+    compiled = torch.compile(module, backend="kiln", options={**QUICK, "strict": True})
+    with torch.no_grad():
+        for n in (4, 2, 9, 15, 3):
+            x = image(n)
+            torch._dynamo.mark_dynamic(x, 0, min=2, max=15)  # PyTorch's own convolution asks whether it is below 16
+            close(compiled(x), module(x))
+    (report,) = kiln.torch.last_reports()
+    (part,) = report.engines
+    assert part.num_builds == 1
+    assert part.engine.inputs[0].ranges[0].max[0] == 15
+
+
+def test_an_engine_grows_where_no_maximum_was_said():
+    module = torch.nn.Sequential(torch.nn.Linear(4, 5), torch.nn.GELU(), torch.nn.Linear(5, 4)).eval()
+    compiled = torch.compile(module, backend="kiln", options={**QUICK, "max_extent_factor": 2})
+    limits = []
+    with torch.no_grad():
+        for n in (6, 12, 40, 7, 80):
+            x = torch.rand(n, 4)
+            torch._dynamo.mark_dynamic(x, 0)
+            close(compiled(x), module(x))
+            if n == 6:
+                (report,) = kiln.torch.last_reports()
+                (part,) = report.engines
+            limits.append((part.num_builds, part.engine.inputs[0].ranges[0].max[0]))
+    assert limits == [(1, 12), (1, 12), (2, 80), (2, 80), (2, 80)] and not kiln.torch.last_reports()
+
+
+class WithGap(torch.nn.Module):
+    """An operator in the middle that engines lack."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = torch.nn.Linear(4, 4), torch.nn.Linear(4, 4)
+
+    def forward(self, x):
+        x = F.gelu(self.first(x)) * 2
+        x = torch.special.i0(x)
+        return F.gelu(self.last(x)) * 2 + 1
+
+
+def test_what_kiln_lacks_stays_in_pytorch():
+    module, x = WithGap().eval(), torch.rand(3, 4)
+    compiled = torch.compile(module, backend="kiln", options=QUICK)
+    with torch.no_grad():
+        close(compiled(x), module(x))
+    (report,) = kiln.torch.last_reports()
+    assert len(report.engines) == 2 and list(report.in_pytorch.values()) == ["aten.i0.default"]
+    assert "aten.i0" in str(report) and "in 2 engines" in str(report)
+
+
+def test_strict_refuses_what_kiln_lacks():
+    with pytest.raises(Exception, match="aten.i0"), torch.no_grad():
+        torch.compile(WithGap().eval(), backend="kiln", options={"strict": True})(torch.rand(3, 4))
+
+
+def test_small_parts_stay_in_pytorch():
+    module, x = WithGap().eval(), torch.rand(3, 4)
+    compiled = torch.compile(module, backend="kiln", options={**QUICK, "min_block_size": 100})
+    with torch.no_grad():
+        close(compiled(x), module(x))
+    (report,) = kiln.torch.last_reports()
+    assert not report.engines and any("min_block_size=100" in reason for reason in report.in_pytorch.values())
+
+
+def test_a_part_that_cannot_be_built_stays_in_pytorch(caplog):
+    def refuse(network, config):
+        raise kiln.Error("refused by the test")
+
+    module, x = Small().eval(), image()
+    compiled = torch.compile(module, backend="kiln", options={**QUICK, "configure": refuse})
+    with caplog.at_level(logging.WARNING, logger="kiln"), torch.no_grad():
+        close(compiled(x), module(x))
+    assert "refused by the test" in caplog.text
+    (report,) = kiln.torch.last_reports()
+    assert not report.engines
+
+
+def test_training_runs_in_pytorch(caplog):
+    from kiln.torch import _backend
+
+    _backend._warned.clear()
+    module = Small()
+    compiled = torch.compile(module, backend="kiln")
+    with caplog.at_level(logging.WARNING, logger="kiln"):
+        compiled(image()).sum().backward()
+    assert module.fc.weight.grad is not None and not kiln.torch.last_reports()
+    assert "under torch.no_grad() to use engines" in caplog.text
+
+
+def test_weights_that_change_are_seen():
+    module, x = Small().eval(), image()
+    compiled = torch.compile(module, backend="kiln", options=QUICK)
+    with torch.no_grad():
+        close(compiled(x), module(x))
+        module.fc.weight.mul_(3)
+        close(compiled(x), module(x))
+        module.load_state_dict(Small().state_dict())
+        close(compiled(x), module(x))
+
+
+def test_buffers_that_a_module_writes():
+    class Counter(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("count", torch.zeros(3))
+
+        def forward(self, x):
+            self.count.add_(1)
+            return torch.exp(x) * self.count + x
+
+    module, x = Counter().eval(), torch.rand(3)
+    compiled = torch.compile(module, backend="kiln", options={**QUICK, "min_block_size": 1})
+    with torch.no_grad():
+        for i in range(1, 4):
+            close(compiled(x), torch.exp(x) * i + x)
+    assert module.count.tolist() == [3, 3, 3]
+
+
+def test_results_that_are_inputs_and_numbers():
+    class Mixed(torch.nn.Module):
+        def forward(self, x, y):
+            z = torch.exp(x) * 2 + y
+            return z, x, z.shape[0], z + x.shape[0]
+
+    module = Mixed().eval()
+    compiled = torch.compile(module, backend="kiln", dynamic=True, options={**QUICK, "min_block_size": 1})
+    with torch.no_grad():
+        for n in (3, 5):
+            x, y = torch.rand(n, 2), torch.rand(n, 2)
+            found, wanted = compiled(x, y), module(x, y)
+            assert found[2] == n and found[1] is x
+            close(found[0], wanted[0])
+            close(found[3], wanted[3])
+
+
+def test_tensors_in_another_order():
+    """Channels last, transposed: made contiguous on the way into an engine."""
+    module = Small().eval()
+    compiled = torch.compile(module, backend="kiln", options=QUICK)
+    x = image().to(memory_format=torch.channels_last)
+    with torch.no_grad():
+        close(compiled(x), module(x))
+
+
+def test_options_that_are_none():
+    for options, text in (({"presicion": "fp16"}, "'presicion' is no option"), ({"precision": "int3"}, "precision is")):
+        with pytest.raises(Exception, match=text), torch.no_grad():
+            torch._dynamo.reset()
+            torch.compile(Small().eval(), backend="kiln", options=options)(image())
+
+
+def test_the_backend_is_an_entry_point():
+    """Its name is found without an import of kiln: the wheel's metadata say where it is."""
+    import pathlib
+    import tomllib
+
+    project = pathlib.Path(__file__).parents[2] / "pyproject.toml"
+    points = tomllib.loads(project.read_text())["project"]["entry-points"]["torch_dynamo_backends"]
+    module, _, name = points["kiln"].partition(":")
+    assert getattr(__import__(module, fromlist=[name]), name) is kiln.torch.backend
+
+
+# kiln.torch.compile.
+
+
+def test_export():
+    module, x = Small().eval(), image()
+    compiled = kiln.torch.compile(module, x, strict=True, **QUICK)
+    close(compiled(x), module(x).detach())
+    assert len(compiled.engines) == 1 and "1 engines" in repr(compiled)
+
+
+def test_export_with_dynamic_shapes():
+    module = Small().eval()
+    batch, size = torch.export.Dim("batch", min=1, max=8), torch.export.Dim("size", min=4, max=32)
+    compiled = kiln.torch.compile(
+        module, (image(),), dynamic_shapes={"x": {0: batch, 2: size, 3: size}}, strict=True, **QUICK
+    )
+    for n, extent in ((1, 4), (8, 32), (3, 17)):
+        x = image(n, extent)
+        close(compiled(x), module(x).detach())
+    assert compiled.report.engines[0].num_builds == 1
+
+
+def test_export_of_nested_arguments():
+    class Nested(torch.nn.Module):
+        def forward(self, pair, *, scale):
+            a, b = pair["a"], pair["b"]
+            return {"sum": torch.exp(a) + b * scale, "both": [a * b, torch.tanh(b)]}
+
+    module = Nested().eval()
+    pair = {"a": torch.rand(2, 3), "b": torch.rand(2, 3)}
+    compiled = kiln.torch.compile(module, (pair,), {"scale": torch.tensor(2.0)}, strict=True, **QUICK)
+    found, wanted = compiled(pair, scale=torch.tensor(3.0)), module(pair, scale=torch.tensor(3.0))
+    close(found["sum"], wanted["sum"])
+    close(found["both"][1], wanted["both"][1])
+
+
+def test_export_keeps_what_kiln_lacks():
+    module, x = WithGap().eval(), torch.rand(3, 4)
+    compiled = kiln.torch.compile(module, x, **QUICK)
+    close(compiled(x), module(x).detach())
+    assert len(compiled.engines) == 2
+
+
+def test_export_refuses():
+    with pytest.raises(kiln.Error, match="in training mode"):
+        kiln.torch.compile(Small().train(), image())
+    with pytest.raises(TypeError, match="a torch.nn.Module or an ExportedProgram"):
+        kiln.torch.compile(lambda x: x, image())
+    with pytest.raises(TypeError, match="inputs is a int"):
+        kiln.torch.compile(Small().eval(), 3)
+    with pytest.raises(ValueError, match="no option"):
+        kiln.torch.compile(Small().eval(), image(), speed=11)
+    compiled = kiln.torch.compile(Small().eval(), image(), **QUICK)
+    with pytest.raises(kiln.Error, match="cannot be trained"):
+        compiled.train()
+
+
+def test_attention_and_embeddings():
+    class Block(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embed = torch.nn.Embedding(30, 16)
+            self.norm = torch.nn.LayerNorm(16)
+            self.qkv, self.out = torch.nn.Linear(16, 48), torch.nn.Linear(16, 16)
+
+        def forward(self, ids):
+            x = self.embed(ids) + torch.arange(ids.shape[1], device=ids.device)[:, None] * 0.01
+            n, length, _ = x.shape
+            q, k, v = self.qkv(self.norm(x)).view(n, length, 3, 4, 4).permute(2, 0, 3, 1, 4)
+            y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+            return self.out(y.transpose(1, 2).reshape(n, length, 16)) + x
+
+    module = Block().eval()
+    n, length = torch.export.Dim("n", min=1, max=4), torch.export.Dim("length", min=2, max=32)
+    ids = torch.randint(0, 30, (2, 7))
+    compiled = kiln.torch.compile(module, ids, dynamic_shapes={"ids": {0: n, 1: length}}, strict=True, **QUICK)
+    for shape in ((2, 7), (1, 32), (4, 3)):
+        ids = torch.randint(0, 30, shape)
+        close(compiled(ids), module(ids).detach())
+
+
+def test_memory_of_modules_is_given_back():
+    import weakref
+
+    compiled = kiln.torch.compile(Small().eval(), image(), **QUICK)
+    compiled(image())
+    gone = weakref.ref(compiled.engines[0])
+    del compiled
+    kiln.torch.last_reports()
+    gc.collect()
+    assert gone() is None
+
+
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+
+
+@needs_gpu
+def test_gpu_stream_and_graph(affine):
+    engine, expected = affine
+    x = torch.rand(4, 4, device="cuda")
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        y = engine(x)
+        assert y.device == x.device
+    stream.synchronize()
+    close(y.cpu(), expected(x.cpu()))
+    graph = torch.cuda.CUDAGraph()
+    engine(x)
+    torch.cuda.synchronize()
+    with torch.cuda.graph(graph):
+        y = engine(x)
+    x.copy_(torch.rand(4, 4))
+    graph.replay()
+    torch.cuda.synchronize()
+    close(y.cpu(), expected(x.cpu()))
