@@ -2,6 +2,7 @@
 
 import gc
 import pathlib
+import signal
 import threading
 import weakref
 
@@ -253,6 +254,26 @@ def test_progress_is_told_and_may_end_the_build(capsys):
     assert "built in" in written and "%" in written
     kiln.compile(model)
     assert capsys.readouterr().err == "", "no bar where stderr is no terminal"
+
+
+def test_ctrl_c_ends_a_build():
+    model, _, _ = kiln_models.affine(4)
+
+    def interrupt(network, config):  # as the terminal does, in the middle of the build
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+
+    def handler(number, frame):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            # Many layers, so that the build takes longer than the timer.
+            kiln.compile(kiln_models.chain(400), configure=interrupt, progress=False)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    close(kiln.compile(model, **QUICK)(rows(4)).shape, (4, 3))
 
 
 def test_configure_sees_the_network_and_the_config():
