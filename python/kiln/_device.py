@@ -78,7 +78,7 @@ class Driver:
 
     def create_stream(self) -> int:
         stream = ctypes.c_void_p()
-        self._call("cuStreamCreate", ctypes.byref(stream), ctypes.c_uint(_NON_BLOCKING))
+        self._call("cuStreamCreateWithPriority", ctypes.byref(stream), ctypes.c_uint(_NON_BLOCKING), ctypes.c_int(0))
         return stream.value or 0
 
     def destroy_stream(self, stream: int) -> None:

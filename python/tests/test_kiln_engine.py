@@ -1,6 +1,7 @@
 """The package kiln: from a model to results."""
 
 import gc
+import logging
 import pathlib
 import signal
 import threading
@@ -256,7 +257,7 @@ def test_progress_is_told_and_may_end_the_build(capsys):
     assert capsys.readouterr().err == "", "no bar where stderr is no terminal"
 
 
-def test_ctrl_c_ends_a_build():
+def test_ctrl_c_ends_a_build(caplog):
     model, _, _ = kiln_models.affine(4)
 
     def interrupt(network, config):  # as the terminal does, in the middle of the build
@@ -267,12 +268,13 @@ def test_ctrl_c_ends_a_build():
 
     before = signal.signal(signal.SIGALRM, handler)
     try:
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(KeyboardInterrupt), caplog.at_level(logging.DEBUG, logger="kiln"):
             # Many layers, so that the build takes longer than the timer.
             kiln.compile(kiln_models.chain(400), configure=interrupt, progress=False)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+    assert "cancelled by its progress monitor" in caplog.text, "the build went on to its end"
     close(kiln.compile(model, **QUICK)(rows(4)).shape, (4, 3))
 
 
