@@ -143,7 +143,7 @@ def _read_timing_cache(config: Any, path: str | os.PathLike | None) -> Any:
 
 
 def _write_timing_cache(cache: Any, path: str | os.PathLike | None) -> None:
-    if cache is None:
+    if cache is None or path is None:
         return
     path = pathlib.Path(path)
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:

@@ -68,7 +68,10 @@ class Driver:
 
     def use(self, ordinal: int | None) -> None:
         """Makes a GPU's primary context the thread's current one, as cudaSetDevice does."""
-        context = ctypes.c_void_p() if ordinal is None else self._contexts.get(ordinal)
+        if ordinal is None:
+            self._call("cuCtxSetCurrent", ctypes.c_void_p())
+            return
+        context = self._contexts.get(ordinal)
         if context is None:
             context, device = ctypes.c_void_p(), ctypes.c_int(0)
             self._call("cuDeviceGet", ctypes.byref(device), ctypes.c_int(ordinal))

@@ -76,7 +76,7 @@ class Messages:
 
 @functools.cache
 def _classes() -> tuple[type, type]:
-    trt = bindings()
+    trt: Any = bindings()
 
     class Logger(trt.ILogger):
         """Hands Kiln's log to Python's, and keeps warnings and errors for exceptions."""

@@ -185,7 +185,7 @@ def choose_bar(progress: Any, title: str) -> Any:
 
 @functools.cache
 def _monitor_class() -> type:
-    trt = bindings()
+    trt: Any = bindings()
 
     class Monitor(trt.IProgressMonitor):
         """Hands a build's progress to a bar, at most ten times a second, and ends the build where a bar says so."""

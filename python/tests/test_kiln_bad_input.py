@@ -1,10 +1,10 @@
 """The package kiln with wrong arguments: exceptions that say what and where, and never a crash."""
 
+import kiln_models
 import numpy as np
 import pytest
 
 import kiln
-import kiln_models
 
 QUICK = {"optimization_level": 0, "progress": False}
 

@@ -7,11 +7,11 @@ import signal
 import threading
 import weakref
 
+import kiln_models
 import numpy as np
 import pytest
 
 import kiln
-import kiln_models
 
 QUICK = {"optimization_level": 0, "tf32": False, "progress": False}
 

@@ -13,9 +13,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import kiln_models
+
 import kiln
 import kiln.torch
-import kiln_models
 
 F = torch.nn.functional
 QUICK = {"optimization_level": 0, "tf32": False}

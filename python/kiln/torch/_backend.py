@@ -130,7 +130,8 @@ class _Compiled:
         self._freeze(weights)
 
     def _freeze(self, weights: dict[int, torch.Tensor]) -> None:
-        self._weights = [(place, tensor, _version(tensor)) for place, tensor in weights.items()]
+        watched = weights if self._settings.watch_weights else {}
+        self._weights = [(place, tensor, _version(tensor)) for place, tensor in watched.items()]
         for place, tensor in weights.items():
             self._graph.register_buffer(_weight_name(place), tensor.detach(), persistent=False)
         frozen = fx.GraphModule(self._graph, _frozen(self._graph, weights))
