@@ -45,10 +45,10 @@ void bind_plugin_kernels(nb::module_& m);
 void bind_plugin_native(nb::module_& m);
 void bind_plugin_creators(nb::module_& m);
 void bind_plugin_resources(nb::module_& m);
-void bind_plugin_memory(nb::module_& m);
 void bind_registry(nb::module_& m);
-void bind_plugin_layers(nb::module_& m);  ///< after bind_network, to which it adds calls
 void bind_plugin_library(nb::module_& m);
+void bind_plugin_memory(nb::module_& m);
+void bind_plugin_layers(nb::module_& m);  ///< after bind_network, to which it adds calls
 
 // Networks
 void bind_tensor(nb::module_& m);

@@ -55,6 +55,7 @@ NB_MODULE(tensorrt, m) {
   bind_engine(m);
   bind_runtime(m);
   bind_refitter(m);
+  bind_plugin_library(m);
 
   bind_plugin_fields(m);
   bind_plugin_shapes(m);
@@ -62,8 +63,7 @@ NB_MODULE(tensorrt, m) {
   bind_plugin_native(m);
   bind_plugin_creators(m);
   bind_plugin_resources(m);
-  bind_plugin_memory(m);
   bind_registry(m);
+  bind_plugin_memory(m);
   bind_plugin_layers(m);
-  bind_plugin_library(m);
 }

@@ -14,7 +14,8 @@ namespace {
 std::atomic<bool> interpreter_is_ending = false;
 std::thread::id ending_thread;  // written once, before the flag above
 
-/// Whether this thread may ask for the GIL: a thread that does so while another takes the interpreter down never returns.
+/// Whether this thread may ask for the GIL: a thread that does so while another takes the interpreter down never
+/// returns.
 bool may_enter() {
   if (!nb::is_alive()) return false;
   return !interpreter_is_ending.load(std::memory_order_acquire) || ending_thread == std::this_thread::get_id();
@@ -114,8 +115,9 @@ void report_exception(nb::handle object, const char* method) noexcept {
 
 void wrong_result(nb::handle result, const char* needed) {
   const auto type = nb::cast<std::string>(result.type().attr("__name__"));
-  throw nb::type_error((std::string("it returned ") + (result.is_none() ? "None" : "an object of class '" + type + "'") +
-                        "; " + needed + " is needed")
+  throw nb::type_error((std::string("it returned ") +
+                        (result.is_none() ? "None" : "an object of class '" + type + "'") + "; " + needed +
+                        " is needed")
                            .c_str());
 }
 

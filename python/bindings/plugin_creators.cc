@@ -209,17 +209,15 @@ nb::object create_v2(const CreatorHandle& self, const char* name, nb::handle col
 nb::object create_v3(const CreatorHandle& self, const char* name, nb::handle collection, nv::TensorRTPhase phase) {
   const FieldList fields(collection);
   auto& creator = static_cast<nv::IPluginCreatorV3One&>(*self.creator);
-  return show_v3(made_by([&] { return creator.createPlugin(name, fields.get(), phase); }), Owner::kPython,
-                 nb::none());
+  return show_v3(made_by([&] { return creator.createPlugin(name, fields.get(), phase); }), Owner::kPython, nb::none());
 }
 
 nb::object create_quick(const CreatorHandle& self, const char* name, const char* plugin_namespace,
                         nb::handle collection, nv::TensorRTPhase phase, nv::QuickPluginCreationRequest request) {
   const FieldList fields(collection);
   auto& creator = static_cast<nv::IPluginCreatorV3Quick&>(*self.creator);
-  return show_v3(
-      made_by([&] { return creator.createPlugin(name, plugin_namespace, fields.get(), phase, request); }),
-      Owner::kPython, nb::none());
+  return show_v3(made_by([&] { return creator.createPlugin(name, plugin_namespace, fields.get(), phase, request); }),
+                 Owner::kPython, nb::none());
 }
 
 nb::object deserialize(const CreatorHandle& self, const char* name, nb::handle serialized) {
@@ -230,7 +228,8 @@ nb::object deserialize(const CreatorHandle& self, const char* name, nb::handle s
 }
 
 void set_namespace(const CreatorHandle& self, const char* plugin_namespace) {
-  if (self.kind() != "PLUGIN CREATOR_V1") throw nb::attribute_error("plugin_namespace of a creator in C++ is read-only");
+  if (self.kind() != "PLUGIN CREATOR_V1")
+    throw nb::attribute_error("plugin_namespace of a creator in C++ is read-only");
   static_cast<nv::IPluginCreator&>(*self.creator).setPluginNamespace(plugin_namespace);
 }
 
@@ -240,16 +239,16 @@ void bind_plugin_creators(nb::module_& m) {
   nb::class_<CreatorHandle>(m, "_CreatorHandle")
       .def_prop_ro("name",
                    [](const CreatorHandle& self) { return of_kind(self, [](auto& c) { return c.getPluginName(); }); })
-      .def_prop_ro("plugin_version", [](const CreatorHandle& self) {
-        return of_kind(self, [](auto& c) { return c.getPluginVersion(); });
-      })
+      .def_prop_ro(
+          "plugin_version",
+          [](const CreatorHandle& self) { return of_kind(self, [](auto& c) { return c.getPluginVersion(); }); })
       .def_prop_rw(
           "plugin_namespace",
           [](const CreatorHandle& self) { return of_kind(self, [](auto& c) { return c.getPluginNamespace(); }); },
           &set_namespace)
-      .def_prop_ro("field_names", [](const CreatorHandle& self) {
-        return to_python(of_kind(self, [](auto& c) { return c.getFieldNames(); }));
-      })
+      .def_prop_ro(
+          "field_names",
+          [](const CreatorHandle& self) { return to_python(of_kind(self, [](auto& c) { return c.getFieldNames(); })); })
       .def("create_plugin", &create_v2)
       .def("create_plugin", &create_v3)
       .def("create_plugin", &create_quick)

@@ -129,17 +129,19 @@ void init_with_data(Field* self, std::string name, nb::handle data, PluginFieldT
 
 void bind_plugin_fields(nb::module_& m) {
   using namespace nb::literals;
-  nb::class_<Field>(m, "PluginField",
-                    "An attribute of a plugin: a name and an array.\n\n"
-                    "data is a numpy array, bytes, or another object with a buffer, which the field keeps. Its elements "
-                    "are counted as that object counts them; the data of a field of type INT32 is an array of int32.")
+  nb::class_<Field>(
+      m, "PluginField",
+      "An attribute of a plugin: a name and an array.\n\n"
+      "data is a numpy array, bytes, or another object with a buffer, which the field keeps. Its elements "
+      "are counted as that object counts them; the data of a field of type INT32 is an array of int32.")
       .def("__init__", &init_named, "name"_a = "")
       .def("__init__", &init_with_data, "name"_a, "data"_a, "type"_a = PluginFieldType::kUNKNOWN)
       .def_rw("name", &Field::name, "str: name of the attribute.")
       .def_prop_rw(
           "data", &elements_of,
           [](Field& self, nb::handle data) { self.data = std::make_shared<const FieldBuffer>(data); },
-          "numpy array: a copy of the elements; int8 for CHAR and UNKNOWN. AttributeError where numpy has no such type. "
+          "numpy array: a copy of the elements; int8 for CHAR and UNKNOWN. AttributeError where numpy has no such "
+          "type. "
           "An assignment leaves size as it is.")
       .def_rw("type", &Field::type, "PluginFieldType: type of the elements.")
       .def_rw("size", &Field::length, "int: number of elements.");

@@ -60,7 +60,9 @@ template <auto kGet, auto kSet>
 void bind_param(nb::class_<LaunchParams>& params, const char* name, const char* words) {
   params.def_prop_rw(
       name, [](const LaunchParams& self) { return show((self.get().*kGet)(), *self.call); },
-      [](const LaunchParams& self, nb::object value) { (self.get().*kSet)(self.keep(std::move(value))); }, words);
+      [](const LaunchParams& self, nb::object value) { (self.get().*kSet)(self.keep(std::move(value))); },
+      nb::for_getter(nb::sig("def _(self) -> ISymExpr")),
+      nb::for_setter(nb::sig("def _(self, value: ISymExpr, /) -> None")), words);
 }
 
 void bind_launch_params(nb::module_& m) {
@@ -87,8 +89,8 @@ void set_count(const Arguments& self, int32_t count) {
   if (count < 0 || !self.get().setNbSymExprs(count)) throw nb::value_error("the number of arguments is not possible");
 }
 
-void set_argument(const Arguments& self, int64_t index, nb::object value) {
-  self.get().setSymExpr(position(self, index), self.keep(std::move(value)));
+bool set_argument(const Arguments& self, int64_t index, nb::object value) {
+  return self.get().setSymExpr(position(self, index), self.keep(std::move(value)));
 }
 
 void bind_arguments(nb::module_& m) {
@@ -97,9 +99,11 @@ void bind_arguments(nb::module_& m) {
           "nbSymExprs", [](const Arguments& self) { return self.get().getNbSymExprs(); }, &set_count,
           "int: their number, set before they are.")
       .def("__len__", [](const Arguments& self) { return self.get().getNbSymExprs(); })
-      .def("__getitem__",
-           [](const Arguments& self, int64_t i) { return show(self.get().getSymExpr(position(self, i)), *self.call); })
-      .def("__setitem__", &set_argument);
+      .def(
+          "__getitem__",
+          [](const Arguments& self, int64_t i) { return show(self.get().getSymExpr(position(self, i)), *self.call); },
+          nb::sig("def __getitem__(self, arg: int, /) -> ISymExpr"))
+      .def("__setitem__", &set_argument, nb::sig("def __setitem__(self, arg0: int, arg1: ISymExpr, /) -> bool"));
 }
 
 }  // namespace
@@ -119,8 +123,7 @@ void bind_plugin_kernels(nb::module_& m) {
       .def_rw("dtype", &Argument::data_type, "PluginArgDataType: its type as the kernel takes it.")
       .def_prop_rw(
           "expr", [](const Argument& self) { return self.expr ? nb::cast(*self.expr) : nb::none(); },
-          [](Argument& self, const DimensionExpr& expr) { self.expr = expr; },
-          "IDimensionExpr: its value.");
+          [](Argument& self, const DimensionExpr& expr) { self.expr = expr; }, "IDimensionExpr: its value.");
   bind_launch_params(m);
   bind_arguments(m);
 }

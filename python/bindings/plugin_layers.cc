@@ -79,22 +79,27 @@ void bind_plugin_layers(nb::module_& m) {
           [](nb::handle self) {
             return show_v2(&nb::cast<nv::IPluginV2Layer&>(self).getPlugin(), Owner::kLibrary, nb::borrow(self));
           },
-          "IPluginV2: the network's copy of the plugin.");
+          nb::sig("def plugin(self) -> tensorrt._plugin_v2.IPluginV2"), "IPluginV2: the network's copy of the plugin.");
   nb::class_<nv::IPluginV3Layer, nv::ILayer>(m, "IPluginV3Layer", "A plugin of version 3, or a quick plugin.")
       .def_prop_ro(
           "plugin",
           [](nb::handle self) {
             return show_v3(&nb::cast<nv::IPluginV3Layer&>(self).getPlugin(), Owner::kLibrary, nb::borrow(self));
           },
-          "IPluginV3: the network's copy of the plugin.");
+          nb::sig("def plugin(self) -> tensorrt._plugin_v3.IPluginV3"), "IPluginV3: the network's copy of the plugin.");
   const nb::object network = m.attr("INetworkDefinition");
   add_call(network, "add_plugin_v2", &add_v2,
            "Adds a copy of an IPluginV2, and returns its layer; None, with an error, if that fails. Deprecated: use "
            "add_plugin_v3.",
-           "inputs"_a, "plugin"_a);
+           "inputs"_a, "plugin"_a,
+           nb::sig("def add_plugin_v2(self, inputs: collections.abc.Sequence[ITensor], "
+                   "plugin: tensorrt._plugin_v2.IPluginV2) -> IPluginV2Layer"));
   add_call(network, "add_plugin_v3", &add_v3,
            "Adds a copy of an IPluginV3, and returns its layer; None, with an error, if that fails.", "inputs"_a,
-           "shape_inputs"_a, "plugin"_a);
+           "shape_inputs"_a, "plugin"_a,
+           nb::sig("def add_plugin_v3(self, inputs: collections.abc.Sequence[ITensor], "
+                   "shape_inputs: collections.abc.Sequence[ITensor], plugin: tensorrt._plugin_v3.IPluginV3) -> "
+                   "IPluginV3Layer"));
   add_call(network, "add_plugin", &add_parts, "Adds a copy of a plugin, given a tuple of inputs, shape inputs and it.",
            "tuple"_a);
   add_call(network, "add_plugin", &add_default,

@@ -54,12 +54,12 @@ const char* class_of(const nv::IPluginCapability& part) {
   const nv::InterfaceInfo info = part.getInterfaceInfo();
   const std::string_view kind = info.kind ? info.kind : "";
   if (kind == "PLUGIN_V3ONE_BUILD") return info.major >= 2 ? "IPluginV3OneBuildV2" : "IPluginV3OneBuild";
-  for (const auto& [name, known] : {std::pair("IPluginV3OneCore", "PLUGIN_V3ONE_CORE"),
-                                    std::pair("IPluginV3OneRuntime", "PLUGIN_V3ONE_RUNTIME"),
-                                    std::pair("IPluginV3QuickCore", "PLUGIN_V3QUICK_CORE"),
-                                    std::pair("IPluginV3QuickBuild", "PLUGIN_V3QUICK_BUILD"),
-                                    std::pair("IPluginV3QuickAOTBuild", "PLUGIN_V3QUICKAOT_BUILD"),
-                                    std::pair("IPluginV3QuickRuntime", "PLUGIN_V3QUICK_RUNTIME")})
+  for (const auto& [name, known] :
+       {std::pair("IPluginV3OneCore", "PLUGIN_V3ONE_CORE"), std::pair("IPluginV3OneRuntime", "PLUGIN_V3ONE_RUNTIME"),
+        std::pair("IPluginV3QuickCore", "PLUGIN_V3QUICK_CORE"),
+        std::pair("IPluginV3QuickBuild", "PLUGIN_V3QUICK_BUILD"),
+        std::pair("IPluginV3QuickAOTBuild", "PLUGIN_V3QUICKAOT_BUILD"),
+        std::pair("IPluginV3QuickRuntime", "PLUGIN_V3QUICK_RUNTIME")})
     if (kind == known) return name;
   return "IPluginCapability";
 }
@@ -70,8 +70,7 @@ void bind_plugins(nb::module_& m) {
            [](nb::handle self, nv::PluginCapabilityType type) {
              return show_part(nb::cast<PluginHandle&>(self).get().getCapabilityInterface(type), nb::borrow(self));
            })
-      .def("clone",
-           [](PluginHandle& self) { return show_v3(self.get().clone(), Owner::kPython, nb::none()); });
+      .def("clone", [](PluginHandle& self) { return show_v3(self.get().clone(), Owner::kPython, nb::none()); });
 }
 
 nv::IPluginV2Ext& ext_of(OldPluginHandle& self) { return static_cast<nv::IPluginV2Ext&>(self.get()); }

@@ -22,7 +22,8 @@ void write_types(nb::handle result, nvinfer1::DataType* types, int32_t count) {
   const auto returned = results_as<nvinfer1::DataType>(result, "a list of DataType");
   if (std::ssize(returned) != count)
     throw nb::value_error(
-        ("it returned " + std::to_string(returned.size()) + " types for " + std::to_string(count) + " outputs").c_str());
+        ("it returned " + std::to_string(returned.size()) + " types for " + std::to_string(count) + " outputs")
+            .c_str());
   std::ranges::copy(returned, types);
 }
 

@@ -99,11 +99,11 @@ void bind_plugin_resources(nb::module_& m) {
   nb::class_<ResourceContext>(m, "IPluginResourceContext",
                               "What attach_to_context is told of its execution context, as of that time.")
       .def_prop_ro(
-          "error_recorder", [](const ResourceContext& self) { return self.recorder; },
-          nb::rv_policy::reference, "IErrorRecorder: where errors of the context are recorded, or None.")
+          "error_recorder", [](const ResourceContext& self) { return self.recorder; }, nb::rv_policy::reference,
+          "IErrorRecorder: where errors of the context are recorded, or None.")
       .def_prop_ro(
-          "gpu_allocator", [](const ResourceContext& self) { return self.allocator; },
-          nb::rv_policy::reference, "IGpuAllocator: for memory of the device, or None.");
+          "gpu_allocator", [](const ResourceContext& self) { return self.allocator; }, nb::rv_policy::reference,
+          "IGpuAllocator: for memory of the device, or None.");
 }
 
 }  // namespace kiln::python

@@ -134,10 +134,16 @@ void bind_expressions(nb::module_& m) {
   nb::class_<ExprBuilder>(m, "IExprBuilder", "Makes expressions for the extents of a plugin's outputs.")
       .def(nb::init<>())
       .def(
-          "constant", [](const ExprBuilder& self, int64_t value) { return made(builder_of(self).constant(value), self); },
-          "Returns the expression of a number.")
-      .def("operation", &operation, "Returns the expression of a DimensionOperation on two expressions.")
+          "constant",
+          [](const ExprBuilder& self, int64_t value) { return made(builder_of(self).constant(value), self); },
+          nb::sig("def constant(self, arg: int, /) -> IDimensionExpr"), "Returns the expression of a number.")
+      .def("operation", &operation,
+           nb::sig("def operation(self, arg0: DimensionOperation, arg1: IDimensionExpr, arg2: IDimensionExpr, /) -> "
+                   "IDimensionExpr | None"),
+           "Returns the expression of a DimensionOperation on two expressions.")
       .def("declare_size_tensor", &declare_size_tensor,
+           nb::sig("def declare_size_tensor(self, arg0: int, arg1: IDimensionExpr, arg2: IDimensionExpr, /) -> "
+                   "IDimensionExpr | None"),
            "Returns the expression of an extent that the run decides, at most the third argument, and tells by the "
            "output whose index is given, a scalar of INT32 or INT64. The second argument is a usual extent. None where "
            "the output is none, or was declared before.");

@@ -69,8 +69,7 @@ class OldPluginAdapter final : public nv::IPluginV2DynamicExt {
                                     nv::IExprBuilder& builder) noexcept override {
     return answer(side_, "get_output_dimensions", nv::DimsExprs{-1, {}}, [&] {
       const ShapeScope scope(builder);
-      const nb::object shape =
-          side_.attr("get_output_dimensions")(output, scope.list_of(in, num_in), scope.builder());
+      const nb::object shape = side_.attr("get_output_dimensions")(output, scope.list_of(in, num_in), scope.builder());
       return result_as<ShapeExprs>(shape, "a DimsExprs").to_api(*scope.call());
     });
   }
@@ -84,9 +83,8 @@ class OldPluginAdapter final : public nv::IPluginV2DynamicExt {
   void configurePlugin(const nv::DynamicPluginTensorDesc* in, int32_t num_in, const nv::DynamicPluginTensorDesc* out,
                        int32_t num_out) noexcept override {
     num_inputs_ = num_in, num_outputs_ = num_out;
-    is_configured_ = succeeds(side_, "configure_plugin", [&] {
-                       side_.attr("configure_plugin")(list_of(in, num_in), list_of(out, num_out));
-                     }) == 0;
+    is_configured_ = succeeds(side_, "configure_plugin",
+                              [&] { side_.attr("configure_plugin")(list_of(in, num_in), list_of(out, num_out)); }) == 0;
   }
   size_t getWorkspaceSize(const nv::PluginTensorDesc* in, int32_t num_in, const nv::PluginTensorDesc* out,
                           int32_t num_out) const noexcept override {
@@ -132,9 +130,9 @@ void OldPluginAdapter::read_serialized() const {
   const auto found = nb::borrow<nb::bytes>(bytes);
   const auto told = result_as<size_t>(side_.attr("get_serialization_size")(), "a number of bytes");
   if (found.size() != told)
-    throw nb::value_error(("it returned " + std::to_string(found.size()) + " bytes; get_serialization_size said " +
-                           std::to_string(told))
-                              .c_str());
+    throw nb::value_error(
+        ("it returned " + std::to_string(found.size()) + " bytes; get_serialization_size said " + std::to_string(told))
+            .c_str());
   serialized_.assign(found.c_str(), found.size());
 }
 

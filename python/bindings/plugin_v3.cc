@@ -46,9 +46,8 @@ class BuildPart : public Base {
   }
   int32_t getOutputDataTypes(nv::DataType* out, int32_t num_out, const nv::DataType* in,
                              int32_t num_in) const noexcept final {
-    return succeeds(side_, "get_output_data_types", [&] {
-      write_types(side_.attr("get_output_data_types")(list_of(in, num_in)), out, num_out);
-    });
+    return succeeds(side_, "get_output_data_types",
+                    [&] { write_types(side_.attr("get_output_data_types")(list_of(in, num_in)), out, num_out); });
   }
   int32_t getOutputShapes(const nv::DimsExprs* in, int32_t num_in, const nv::DimsExprs* shapes, int32_t num_shapes,
                           nv::DimsExprs* out, int32_t num_out, nv::IExprBuilder& builder) noexcept final {

@@ -19,8 +19,8 @@ bool is_plugin_class(nb::handle object, const char* name);
 /// Who deletes an object of C++ that Python sees.
 enum class Owner { kPython, kLibrary };
 
-/// A plugin for a call that leaves it to the program: the C++ plugin that a Python object stands for, or an adapter that
-/// lives as long as this. The constructor throws TypeError for an object that is no plugin of that version.
+/// A plugin for a call that leaves it to the program: the C++ plugin that a Python object stands for, or an adapter
+/// that lives as long as this. The constructor throws TypeError for an object that is no plugin of that version.
 class BorrowedV3 {
  public:
   explicit BorrowedV3(nb::handle plugin);

@@ -75,10 +75,16 @@ void deregister_library(Registry& self, const nb::capsule& handle) {
 void bind_registration(nb::class_<Registry>& registry) {
   registry
       .def("register_creator", &register_creator, "creator"_a, "plugin_namespace"_a = "",
+           nb::sig("def register_creator(self, creator: tensorrt._plugin_creators.IPluginCreator | "
+                   "tensorrt._plugin_creators.IPluginCreatorInterface, plugin_namespace: str = '') -> bool"),
            "Adds a creator, and keeps it; returns False where one of its name, version and namespace is there.")
       .def("deregister_creator", &deregister_creator, "creator"_a,
+           nb::sig("def deregister_creator(self, creator: tensorrt._plugin_creators.IPluginCreator | "
+                   "tensorrt._plugin_creators.IPluginCreatorInterface) -> bool"),
            "Takes a creator out; returns False where it is not there.")
       .def("get_plugin_creator", &get_plugin_creator, "type"_a, "version"_a, "plugin_namespace"_a = "",
+           nb::sig("def get_plugin_creator(self, type: str, version: str, plugin_namespace: str = '') -> "
+                   "tensorrt._plugin_creators.IPluginCreator | None"),
            "Returns the IPluginCreator of a plugin of version 2, or None. Deprecated: use get_creator.")
       .def("get_creator", &get_creator, "type"_a, "version"_a, "plugin_namespace"_a = "",
            "Returns the creator of a plugin, of whatever interface it is, or None.")
@@ -96,6 +102,7 @@ void bind_registry(nb::module_& m) {
                                 "Creators of plugins, by name, version and namespace, and what plugins share.");
   registry
       .def_prop_ro("plugin_creator_list", &old_creators,
+                   nb::sig("def plugin_creator_list(self) -> list[tensorrt._plugin_creators.IPluginCreator]"),
                    "list: creators of plugins of version 2. Deprecated: use all_creators.")
       .def_prop_ro("all_creators", &all_creators, "list: all creators of this registry.")
       .def_prop_ro("all_creators_recursive", &all_creators_recursive,
@@ -105,10 +112,13 @@ void bind_registry(nb::module_& m) {
           [](Registry& self, nv::IErrorRecorder* recorder) { self.setErrorRecorder(recorder); },
           nb::for_getter(nb::rv_policy::reference), nb::for_setter(nb::arg("recorder").none()),
           nb::for_setter(nb::keep_alive<1, 2>()),
-          "IErrorRecorder: where errors of this registry are recorded, and those that plugins in Python raise; or None.")
+          "IErrorRecorder: where errors of this registry are recorded, and those that plugins in Python raise; or "
+          "None.")
       .def_prop_rw("parent_search_enabled", &Registry::isParentSearchEnabled, &Registry::setParentSearchEnabled,
                    "bool: whether creators are looked for in the parent, too.")
       .def("acquire_plugin_resource", &acquire_resource, "key"_a, "resource"_a,
+           nb::sig("def acquire_plugin_resource(self, key: str, resource: tensorrt._plugin_creators.IPluginResource) "
+                   "-> tensorrt._plugin_creators.IPluginResource | None"),
            "Returns what is shared under a key, at first a clone of the given IPluginResource. Each call needs a "
            "release_plugin_resource. None if cloning fails.")
       .def("release_plugin_resource", &release_resource, "key"_a,

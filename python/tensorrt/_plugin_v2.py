@@ -147,6 +147,10 @@ class IPluginV2Ext(IPluginV2):
             max_batch_size,
         )
 
+    def clone(self) -> IPluginV2Ext:
+        """Returns a copy."""
+        return super().clone()
+
     def attach_to_context(self, cudnn: int, cublas: int, allocator: IGpuAllocator | None) -> None:
         """Tells the plugin the handles (addresses) of a context's libraries."""
         native_of(self, "attach_to_context").attach_to_context(cudnn, cublas, allocator)

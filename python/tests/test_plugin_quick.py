@@ -12,7 +12,7 @@ import pytest
 import tensorrt as trt
 import tensorrt.plugin as trtp
 from networks import Bench
-from plugins import run_by_allocators
+from plugins import array_at, run_by_allocators
 
 X = np.linspace(-2, 2, 12, dtype=np.float32).reshape(3, 4)
 
@@ -205,6 +205,7 @@ def add_in_place(x: trtp.TensorDesc, delta: int) -> trtp.TensorDesc:
 @trtp.impl("tests::add_in_place")
 def add_in_place_impl(x, delta, outputs, stream):
     assert x.data_ptr == outputs[0].data_ptr
+    assert outputs[0].get_aliased() is x and x.get_aliased() is outputs[0] and x.is_aliased
     memory = np.asarray(x)
     memory += delta
 
@@ -295,7 +296,7 @@ def test_exceptions_of_each_function():
             raise ValueError("no impl today")
         np.asarray(outputs[0])[...] = np.asarray(x)
 
-    for failing, method in ("register", "get_output_shapes"), ("autotune", "get_supported_format_combinations"):
+    for failing, method in ("register", "get_output_data_types"), ("autotune", "get_supported_format_combinations"):
         bench = Bench()
         layer = bench.network.add_plugin(trtp.op.tests.raises(bench.input("x", X)))
         if failing == "register":
@@ -538,6 +539,77 @@ def test_tensors_of_other_shapes():
         tensor.aliased((13,))
     with pytest.raises(ValueError, match="this Tensor cannot be changed"):
         tensor.data_ptr = 0
+
+
+class ByHand(trt.IPluginV3, trt.IPluginV3QuickCore, trt.IPluginV3QuickBuild, trt.IPluginV3QuickRuntime):
+    """y = x + 1, by the interfaces themselves."""
+
+    def __init__(self):
+        super().__init__()
+        self.plugin_name, self.plugin_version, self.plugin_namespace = "ByHand", "1", "tests"
+        self.calls = []
+
+    def get_capability_interface(self, type):
+        return self
+
+    def clone(self):
+        copy = ByHand()
+        copy.__dict__.update(self.__dict__)
+        return copy
+
+    def get_num_outputs(self):
+        return 1
+
+    def get_output_data_types(self, input_types, ranks):
+        self.calls.append(("types", list(ranks)))
+        return input_types
+
+    def get_output_shapes(self, inputs, shape_inputs, expr_builder):
+        self.calls.append(("shapes", [len(one) for one in inputs]))
+        return inputs
+
+    def configure_plugin(self, in_, out):
+        pass
+
+    def get_supported_format_combinations(self, in_out, num_inputs):
+        return [tensor.desc for tensor in in_out]
+
+    def set_tactic(self, tactic):
+        pass
+
+    def get_fields_to_serialize(self):
+        return []
+
+    def enqueue(self, input_desc, output_desc, inputs, outputs, in_strides, out_strides, stream):
+        assert tuple(in_strides[0]) == tuple(out_strides[0]) == (4, 1)
+        array_at(outputs[0], output_desc[0])[...] = array_at(inputs[0], input_desc[0]) + 1
+
+
+class ByHandCreator(trt.IPluginCreatorV3Quick):
+    name, plugin_version, plugin_namespace = "ByHand", "1", "tests"
+    field_names = []
+    asked = []
+
+    def create_plugin(self, name, namespace, field_collection, phase, quickPluginType):
+        self.asked.append((name, namespace, phase, quickPluginType))
+        return ByHand()
+
+
+def test_interfaces_by_hand():
+    creator = ByHandCreator()
+    registry = trt.get_plugin_registry()
+    assert registry.register_creator(creator, "tests")
+    try:
+        bench = Bench()
+        layer = bench.network.add_plugin_v3([bench.input("x", X)], [], ByHand())
+        layer.name = "a layer"
+        assert layer.plugin.calls[:2] == [("types", [2]), ("shapes", [2])]
+        (y,) = bench.run({"x": X}, [layer.get_output(0)])
+        np.testing.assert_array_equal(y, X + 1)
+        request = trt.QuickPluginCreationRequest.STRICT_JIT
+        assert creator.asked == [("ByHand", "tests", trt.TensorRTPhase.RUNTIME, request)]
+    finally:
+        registry.deregister_creator(creator)
 
 
 def test_ahead_of_time_needs_a_gpu():

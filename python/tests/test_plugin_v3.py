@@ -51,6 +51,13 @@ def test_the_network_has_a_copy():
     assert Scale.calls.count("destroy") == 1
 
 
+def test_types_are_asked_before_shapes():
+    bench = Bench()
+    assert bench.network.add_plugin_v3([bench.input("x", (4,))], [], Scale(2)) is not None
+    asked = [call for call in Scale.calls if call.startswith("get_output")]
+    assert asked == ["get_output_data_types", "get_output_shapes"]
+
+
 def test_dynamic_shapes(scale):
     bench = Bench()
     x = bench.input("x", (-1, 3))

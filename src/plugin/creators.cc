@@ -48,13 +48,13 @@ Result<std::shared_ptr<const PluginObject>> create_v3(nv::IPluginCreatorInterfac
 }
 
 Result<std::shared_ptr<const PluginObject>> create_quick(nv::IPluginCreatorInterface& creator,
-                                                         const PluginIdentity& plugin, const std::string& layer,
+                                                         const PluginIdentity& plugin,
                                                          std::span<const PluginField> attributes,
                                                          const Services& services) {
-  constexpr auto kPhase = nv::TensorRTPhase::kBUILD;
+  constexpr auto kPhase = nv::TensorRTPhase::kBUILD;  // the name is the plugin's, by which Python finds its functions
   nv::IPluginV3* const made =
       make_of<nv::IPluginCreatorV3Quick>(creator, attributes, [&](auto& known, const auto& fields) {
-        return known.createPlugin(layer.c_str(), plugin.plugin_namespace.c_str(), &fields, kPhase, kQuickRequest);
+        return known.createPlugin(plugin.name.c_str(), plugin.plugin_namespace.c_str(), &fields, kPhase, kQuickRequest);
       });
   if (!made) return error(Code::kInvalidArgument, plugin, ": createPlugin returned null for the node's attributes");
   return adopt_v3(made, kPhase, services);
@@ -94,7 +94,7 @@ Result<ops::Plugin> create_plugin(nv::IPluginCreatorInterface& creator, const Pl
   std::shared_ptr<const PluginObject> object;
   switch (TRY(generation_of(creator, plugin))) {
     case PluginGeneration::kV3: object = TRY(create_v3(creator, plugin, name, attributes, services)); break;
-    case PluginGeneration::kQuick: object = TRY(create_quick(creator, plugin, name, attributes, services)); break;
+    case PluginGeneration::kQuick: object = TRY(create_quick(creator, plugin, attributes, services)); break;
     case PluginGeneration::kV2: object = TRY(create_v2(creator, plugin, name, attributes, services)); break;
   }
   return ops::Plugin{.plugin = object->identity(), .fields = {}, .num_tensors = 0, .object = object};

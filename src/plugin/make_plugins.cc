@@ -32,11 +32,12 @@ Result<std::shared_ptr<const PluginObject>> make_v3(const steps::Plugin& step, c
   return adopt_v3(made, nv::TensorRTPhase::kRUNTIME, services);
 }
 
-Result<std::shared_ptr<const PluginObject>> make_quick(const steps::Plugin& step, const std::string& layer,
-                                                       nv::IPluginCreatorV3Quick& creator, const Services& services) {
+/// The name that the creator is given is the plugin's, by which Python finds its functions.
+Result<std::shared_ptr<const PluginObject>> make_quick(const steps::Plugin& step, nv::IPluginCreatorV3Quick& creator,
+                                                       const Services& services) {
   constexpr auto kPhase = nv::TensorRTPhase::kRUNTIME;
   const FieldCollection fields(step.fields);
-  nv::IPluginV3* const made = creator.createPlugin(layer.c_str(), step.plugin.plugin_namespace.c_str(),
+  nv::IPluginV3* const made = creator.createPlugin(step.plugin.name.c_str(), step.plugin.plugin_namespace.c_str(),
                                                    &fields.collection(), kPhase, kQuickRequest);
   if (!made) return error(Code::kDevice, step.plugin, ": createPlugin returned null for the fields of the plan");
   return adopt_v3(made, kPhase, services);
@@ -80,7 +81,7 @@ Result<std::shared_ptr<const PluginObject>> make(const steps::Plugin& step, cons
       made = TRY(make_v2(step, layer, static_cast<nv::IPluginCreator&>(*found), services));
       break;
     case PluginGeneration::kQuick:
-      made = TRY(make_quick(step, layer, static_cast<nv::IPluginCreatorV3Quick&>(*found), services));
+      made = TRY(make_quick(step, static_cast<nv::IPluginCreatorV3Quick&>(*found), services));
       break;
   }
   return with_code(std::move(made), planned ? makers.libraries : nullptr);

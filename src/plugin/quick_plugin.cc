@@ -59,6 +59,7 @@ class QuickAdapter final : public nv::IPluginV3,
 
   nv::IPluginV3& inside() { return *quick_; }
   const Status& listing() const { return listing_; }
+  void tell_ranks(std::vector<int32_t> ranks) { ranks_ = std::move(ranks); }
   bool has_build() const { return build_; }
   bool has_runtime() const { return runtime_; }
 
@@ -86,8 +87,6 @@ class QuickAdapter final : public nv::IPluginV3,
   int32_t getNbOutputs() const noexcept override { return build_->getNbOutputs(); }
   int32_t getOutputShapes(const nv::DimsExprs* in, int32_t num_in, const nv::DimsExprs* shapes, int32_t num_shapes,
                           nv::DimsExprs* out, int32_t num_out, nv::IExprBuilder& builder) noexcept override {
-    ranks_.clear();  // for getOutputDataTypes, which is called next
-    for (int32_t i = 0; i < num_in; ++i) ranks_.push_back(in[i].nbDims);
     return build_->getOutputShapes(in, num_in, shapes, num_shapes, out, num_out, builder);
   }
   int32_t getOutputDataTypes(nv::DataType* out, int32_t num_out, const nv::DataType* in,
@@ -177,6 +176,10 @@ Result<std::unique_ptr<nv::IPluginV3>> as_v3(std::unique_ptr<nv::IPluginV3> quic
   if (phase == nv::TensorRTPhase::kBUILD)
     TRY(require(adapter->has_build(), "getCapabilityInterface(kBUILD) gave no ", kBuild));
   return adapter;
+}
+
+void tell_ranks(nv::IPluginV3& adapter, std::vector<int32_t> ranks) {
+  static_cast<QuickAdapter&>(adapter).tell_ranks(std::move(ranks));
 }
 
 Status listing_failure(nv::IPluginV3& adapter) { return static_cast<QuickAdapter&>(adapter).listing(); }

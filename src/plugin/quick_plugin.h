@@ -4,6 +4,7 @@
 #include <NvInferRuntime.h>
 
 #include <memory>
+#include <vector>
 
 #include "base/error.h"
 
@@ -16,6 +17,9 @@ bool is_quick(nvinfer1::IPluginV3& plugin);
 /// plugin that has kernels of its build alone (IPluginV3QuickAOTBuild) is not in Kiln yet.
 Result<std::unique_ptr<nvinfer1::IPluginV3>> as_v3(std::unique_ptr<nvinfer1::IPluginV3> quick,
                                                    nvinfer1::TensorRTPhase phase);
+
+/// Tells what `as_v3`, or a clone of that, made the ranks of its inputs, which getOutputDataTypes is given.
+void tell_ranks(nvinfer1::IPluginV3& adapter, std::vector<int32_t> ranks);
 
 /// Why the plugin within what `as_v3` made named no combinations when it was last asked; an error of its calls.
 Status listing_failure(nvinfer1::IPluginV3& adapter);

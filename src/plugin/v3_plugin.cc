@@ -176,7 +176,13 @@ class V3Plugin final : public PluginObject {
 Result<std::vector<DType>> V3Plugin::output_types(const InferContext& cx, int num_tensors) const {
   constexpr auto kNone = static_cast<nv::DataType>(-1);  // of an output that the plugin forgets
   std::vector<nv::DataType> inputs, outputs(static_cast<size_t>(cx.num_outputs()), kNone);
-  for (int i = 0; i < num_tensors; ++i) inputs.push_back(api::to_api(TRY(cx.input(i)).get().dtype));
+  std::vector<int32_t> ranks;
+  for (int i = 0; i < num_tensors; ++i) {
+    const TensorType& type = TRY(cx.input(i));
+    inputs.push_back(api::to_api(type.dtype));
+    ranks.push_back(type.rank());
+  }
+  if (around_ == Around::kQuick) tell_ranks(*plugin_, std::move(ranks));
   TRY(returned(identity_, "getOutputDataTypes",
                parts_.build->getOutputDataTypes(outputs.data(), count_of(outputs), inputs.data(), num_tensors)));
   std::vector<DType> result;
@@ -187,6 +193,7 @@ Result<std::vector<DType>> V3Plugin::output_types(const InferContext& cx, int nu
 
 Status V3Plugin::infer(InferContext& cx, int num_tensors) const {
   const int num_outputs = cx.num_outputs();
+  const std::vector<DType> types = TRY(output_types(cx, num_tensors));  // first, as plugins expect who keep them
   ShapeExpressions expressions(cx, num_outputs);
   std::vector<nv::DimsExprs> tensors, shape_inputs, outputs(static_cast<size_t>(num_outputs), {-1, {}});
   for (int i = 0; i < cx.num_inputs(); ++i) {
@@ -204,7 +211,6 @@ Status V3Plugin::infer(InferContext& cx, int num_tensors) const {
                parts_.build->getOutputShapes(tensors.data(), count_of(tensors), shape_inputs.data(),
                                              count_of(shape_inputs), outputs.data(), num_outputs, expressions)));
   TRY(in_context(expressions.failure(), [&] { return str(identity_, ": getOutputShapes"); }));
-  const std::vector<DType> types = TRY(output_types(cx, num_tensors));
   for (int i = 0; i < num_outputs; ++i) {
     TensorType type(types[static_cast<size_t>(i)],
                     TRY(in_context(expressions.shape_of(outputs[static_cast<size_t>(i)], i),

@@ -9,10 +9,10 @@ namespace {
 using Calls = std::vector<std::string>;
 using Floats = std::vector<float>;
 
-TEST_F(Promises, AddingClonesAndAsksForShapesAndTypes) {
+TEST_F(Promises, AddingClonesAndAsksForTypesAndShapes) {
   Program p;
   ASSERT_TRUE(p.chain({2, 3})) << p.logger.take_errors();
-  EXPECT_EQ(p.journal.story(), (Calls{"clone", "getOutputShapes", "getOutputDataTypes"}));
+  EXPECT_EQ(p.journal.story(), (Calls{"clone", "getOutputDataTypes", "getOutputShapes"}));
   EXPECT_EQ(p.journal.alive(), 1) << "the network's own; the program has deleted its plugin";
 }
 

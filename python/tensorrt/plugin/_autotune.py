@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which types and formats a quick plugin takes, and by which tactics."""
 
+from __future__ import annotations
+
 import itertools
 import operator
+from collections.abc import Iterable
 
 import tensorrt as trt
 
@@ -58,7 +61,9 @@ class AutoTuneCombination:
     DataType. Formats are written likewise, by names of TensorFormat; one alone is for all positions.
     """
 
-    def __init__(self, io_types=None, layouts=None, tactics=None):
+    def __init__(
+        self, io_types: str | None = None, layouts: str | None = None, tactics: Iterable[int] | None = None
+    ) -> None:
         """io_types, layouts: str; layouts is "LINEAR" if it is None. tactics: ints above 0; none: 0 alone."""
         self._tactics = None
         if tactics is not None:
@@ -74,7 +79,7 @@ class AutoTuneCombination:
         if len(self.layouts) != len(self.io_types):
             raise ValueError(f"'{io_types}' has {len(self.io_types)} positions, and '{layouts}' {len(self.layouts)}")
 
-    def pos(self, pos, io_types, layouts="LINEAR"):
+    def pos(self, pos: int | Iterable[int], io_types: str, layouts: str = "LINEAR") -> None:
         """Says the types and formats of a position, or of each of several (an int, or ints).
 
         ValueError where one was said already.
@@ -88,7 +93,7 @@ class AutoTuneCombination:
                 raise ValueError(f"types and formats of position {one} were said already")
             self.io_types[one], self.layouts[one] = io_types, layouts
 
-    def tactics(self, tactics):
+    def tactics(self, tactics: Iterable[int]) -> None:
         """Says the tactics: ints above 0."""
         found = [operator.index(one) for one in tactics]
         if any(one <= 0 for one in found):

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The decorators that make a quick plugin of functions, and `op`, which has the plugins."""
 
+from __future__ import annotations
+
 import types
+from collections.abc import Callable
 
 import tensorrt as trt
 
@@ -96,7 +99,7 @@ def _definition_of(plugin_id):
     return _definitions[plugin_id]
 
 
-def register(plugin_id, lazy_register=False):
+def register(plugin_id: str, lazy_register: bool = False) -> Callable:
     """Decorates the function that describes a plugin's outputs; the plugin is then `op.namespace.name`.
 
     plugin_id: "namespace::name". lazy_register: whether the plugin registry learns of it when it is first used, and
@@ -122,7 +125,7 @@ def register(plugin_id, lazy_register=False):
     return decorate
 
 
-def impl(plugin_id):
+def impl(plugin_id: str) -> Callable:
     """Decorates the function that runs a registered plugin in Python.
 
     It takes a Tensor for each input, those of the attributes that it needs, which plans keep, `outputs`, a tuple of
@@ -136,7 +139,7 @@ def impl(plugin_id):
     return decorate
 
 
-def aot_impl(plugin_id):
+def aot_impl(plugin_id: str) -> Callable:
     """Decorates the function that gives a registered plugin's kernel, which plans keep and run without Python.
 
     It takes a TensorDesc for each input, those of the attributes that it needs, `outputs`, a tuple of TensorDesc, and
@@ -152,7 +155,7 @@ def aot_impl(plugin_id):
     return decorate
 
 
-def autotune(plugin_id):
+def autotune(plugin_id: str) -> Callable:
     """Decorates the function that names types, formats and tactics of a registered plugin.
 
     It takes a TensorDesc for each input, those of the attributes that it needs, and `outputs`, a tuple of TensorDesc,

@@ -2,11 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Symbolic integers: extents of tensors, and scalars of kernels, as expressions of the inputs' extents."""
 
+from __future__ import annotations
+
 import contextlib
 import operator
 import threading
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import tensorrt as trt
+
+if TYPE_CHECKING:
+    from ._tensors import SizeTensorDesc
 
 _current = threading.local()
 
@@ -42,7 +49,7 @@ class SymIntExpr(SymExpr):
 
     __hash__ = None  # equality is an expression
 
-    def __init__(self, value=None):
+    def __init__(self, value: int | trt.IDimensionExpr | SymIntExpr | None = None) -> None:
         """value: an int, an IDimensionExpr or another expression; None: a fake one."""
         self._dimension = None
         if isinstance(value, SymIntExpr):
@@ -105,23 +112,23 @@ class SymIntExpr(SymExpr):
     def __lt__(self, other):
         return self._op(trt.DimensionOperation.LESS, other)
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return self.constant_value() != 0
 
     @property
-    def is_constant(self):
+    def is_constant(self) -> bool:
         """bool: whether the value is known already. RuntimeError where the expression is fake."""
         if self._is_fake:
             raise RuntimeError(f"a fake {type(self).__name__} has no value: no shapes are computed now (see is_fake)")
         return self._expr.is_constant()
 
-    def constant_value(self):
+    def constant_value(self) -> int:
         """Returns the value. RuntimeError where is_constant is false, or the expression is fake."""
         if not self.is_constant:
             raise RuntimeError(f"the {type(self).__name__} has no value yet: it depends on extents of inputs")
         return self._expr.get_constant_value()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         if self._is_fake:
             return f"{type(self).__name__}[fake]"
         return f"{type(self).__name__}[{self.constant_value() if self.is_constant else '?'}]"
@@ -140,7 +147,7 @@ class _Argument(trt.ISymExpr):
 class SymInt32(SymIntExpr):
     """A symbolic integer that a kernel takes as 32 bits."""
 
-    def __call__(self):
+    def __call__(self) -> trt.ISymExpr:
         """Returns the ISymExpr of it. RuntimeError where the expression is fake."""
         if self._is_fake:
             raise RuntimeError("a fake expression cannot be a kernel's argument")
@@ -158,13 +165,17 @@ class SymInt8(SymIntExpr):
 class ShapeExpr(SymInt32):
     """A symbolic extent of a tensor."""
 
+    def __init__(self, value: int | trt.IDimensionExpr | ShapeExpr | SymIntExpr | None = None) -> None:
+        """value: an int, an IDimensionExpr or another expression; None: a fake one."""
+        super().__init__(value)
+
     @property
-    def is_fake(self):
+    def is_fake(self) -> bool:
         """bool: whether no shapes are computed now, so that is_constant and constant_value would raise."""
         return self._is_fake
 
     @property
-    def is_size_tensor(self):
+    def is_size_tensor(self) -> bool:
         """bool: whether data decides the extent, and an output of the plugin tells it."""
         return False
 
@@ -175,7 +186,7 @@ class ShapeExpr(SymInt32):
 class SizeTensorShapeExpr(ShapeExpr):
     """The extent that a size tensor tells; SizeTensorDesc.expr returns it."""
 
-    def __init__(self, size_tensor_desc):
+    def __init__(self, size_tensor_desc: SizeTensorDesc) -> None:
         super().__init__()
         self._desc = size_tensor_desc
 
@@ -200,16 +211,16 @@ class SizeTensorShapeExpr(ShapeExpr):
     _reflected = _op
 
     @property
-    def is_size_tensor(self):
+    def is_size_tensor(self) -> bool:
         return True
 
     @property
-    def is_constant(self):
+    def is_constant(self) -> bool:
         if self._is_fake:
             raise RuntimeError("a fake SizeTensorShapeExpr has no value: no shapes are computed now (see is_fake)")
         return False
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "SizeTensorShapeExpr[?]"
 
 
@@ -218,11 +229,11 @@ class SymExprs:
 
     _kind = SymInt32
 
-    def __init__(self, length):
+    def __init__(self, length: int) -> None:
         self._exprs = [None] * length
 
     @classmethod
-    def from_tuple(cls, shape_exprs):
+    def from_tuple(cls, shape_exprs: Iterable[SymExpr | int]) -> SymExprs:
         """Returns a list of expressions and ints."""
         exprs = [cls._element(one) for one in shape_exprs]
         made = cls(len(exprs))
@@ -240,7 +251,7 @@ class SymExprs:
     def __iter__(self):
         return iter(self._exprs)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._exprs)
 
     def __getitem__(self, index):
@@ -249,12 +260,20 @@ class SymExprs:
     def __setitem__(self, index, expr):
         self._exprs[index] = self._element(expr)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{type(self).__name__}[{', '.join(map(repr, self._exprs))}]"
 
 
 class SymIntExprs(SymExprs):
     """A list, of fixed length, of symbolic integers: the scalars of a kernel."""
+
+    @classmethod
+    def from_tuple(cls, shape_exprs: Iterable[SymIntExpr | int]) -> SymIntExprs:
+        """Returns a list of symbolic integers and ints."""
+        return super().from_tuple(shape_exprs)
+
+    def __setitem__(self, index: int, value: SymIntExpr | int) -> None:
+        super().__setitem__(index, value)
 
     @classmethod
     def _element(cls, value):
@@ -268,7 +287,7 @@ class ShapeExprs(SymExprs):
 
     _kind = ShapeExpr
 
-    def __init__(self, length):
+    def __init__(self, length: int) -> None:
         if length > trt.Dims.MAX_DIMS:
             raise ValueError(f"a shape has at most {trt.Dims.MAX_DIMS} extents, not {length}")
         super().__init__(length)
@@ -280,11 +299,19 @@ class ShapeExprs(SymExprs):
         return super()._element(value)
 
     @classmethod
-    def fake(cls, rank):
+    def from_tuple(cls, shape_exprs: Iterable[ShapeExpr | int]) -> ShapeExprs:
+        """Returns a shape of symbolic extents and ints."""
+        return super().from_tuple(shape_exprs)
+
+    def __setitem__(self, index: int, value: ShapeExpr | int) -> None:
+        super().__setitem__(index, value)
+
+    @classmethod
+    def fake(cls, rank: int) -> ShapeExprs:
         """Returns a shape of so many fake extents."""
         return cls.from_tuple(ShapeExpr() for _ in range(rank))
 
-    def numel(self):
+    def numel(self) -> ShapeExpr:
         """Returns the product of the extents, a ShapeExpr."""
         product = ShapeExpr(1)
         for extent in self._exprs:
@@ -306,17 +333,17 @@ def _binary(op, first, second):
     return result
 
 
-def cdiv(first, second):
+def cdiv(first: int | ShapeExpr, second: int | ShapeExpr) -> ShapeExpr:
     """Returns `first / second`, rounded up, as an expression. ValueError where both are ints."""
     return _binary(trt.DimensionOperation.CEIL_DIV, first, second)
 
 
-def max(first, second):
+def max(first: int | ShapeExpr, second: int | ShapeExpr) -> ShapeExpr:
     """Returns the larger one as an expression. ValueError where both are ints."""
     return _binary(trt.DimensionOperation.MAX, first, second)
 
 
-def min(first, second):
+def min(first: int | ShapeExpr, second: int | ShapeExpr) -> ShapeExpr:
     """Returns the smaller one as an expression. ValueError where both are ints."""
     return _binary(trt.DimensionOperation.MIN, first, second)
 
@@ -329,7 +356,16 @@ class KernelLaunchParams:
 
     _NAMES = ("grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "shared_mem")
 
-    def __init__(self, grid_x=1, grid_y=1, grid_z=1, block_x=1, block_y=1, block_z=1, shared_mem=0):
+    def __init__(
+        self,
+        grid_x: int | trt.IDimensionExpr | SymInt32 = 1,
+        grid_y: int | trt.IDimensionExpr | SymInt32 = 1,
+        grid_z: int | trt.IDimensionExpr | SymInt32 = 1,
+        block_x: int | trt.IDimensionExpr | SymInt32 = 1,
+        block_y: int | trt.IDimensionExpr | SymInt32 = 1,
+        block_z: int | trt.IDimensionExpr | SymInt32 = 1,
+        shared_mem: int | trt.IDimensionExpr | SymInt32 = 0,
+    ) -> None:
         for name, value in zip(self._NAMES, (grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_mem)):
             setattr(self, name, value)
 

@@ -172,8 +172,11 @@ class JitPlugin(_QuickPlugin, trt.IPluginV3QuickBuild, trt.IPluginV3QuickRuntime
         definition = self._definition
         given = [self._tensor(*one, stream) for one in zip(input_desc, inputs, in_strides)]
         made = [self._tensor(*one, stream) for one in zip(output_desc, outputs, out_strides)]
-        for output, source in self._aliases.items():
-            made[output]._aliased_to = given[source]
+        source_at = {tensor.data_ptr: tensor for tensor in given}
+        for tensor in made:  # in a loaded engine, the address alone tells what is aliased
+            source = source_at.get(tensor.data_ptr)
+            if source is not None and tensor.data_ptr != 0:
+                tensor._aliased_to, source._aliased_to = source, tensor
         for tensor in (*given, *made):
             tensor._freeze()
         options = {"tactic": self._tactic} if definition.expects_tactic else {}
