@@ -414,6 +414,20 @@ def test_attention_and_embeddings():
         close(compiled(ids), module(ids).detach())
 
 
+def test_engines_of_torch_compile_go_with_their_graphs():
+    import weakref
+
+    compiled = torch.compile(Small().eval(), backend="kiln", options=QUICK)
+    with torch.no_grad():
+        compiled(image())
+    (report,) = kiln.torch.last_reports()
+    gone = weakref.ref(report.engines[0].engine)
+    del compiled, report
+    torch._dynamo.reset()
+    gc.collect()
+    assert gone() is None
+
+
 def test_memory_of_modules_is_given_back():
     import weakref
 
