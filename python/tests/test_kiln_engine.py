@@ -1,5 +1,6 @@
 """The package kiln: from a model to results."""
 
+import ctypes
 import gc
 import logging
 import pathlib
@@ -219,6 +220,48 @@ def test_precisions():
         engine = kiln.compile(model, precision=precision, optimization_level=0, progress=False)
         assert engine.inputs[0].dtype == "float32"
         np.testing.assert_allclose(engine(x), np.maximum(x @ w + b, 0), rtol=tolerance, atol=tolerance)
+
+
+def test_precisions_are_flags_of_the_build():
+    trt = kiln.bindings()
+    model, _, _ = kiln_models.affine(4)
+    seen = {}
+
+    def configure(network, config):
+        flags = trt.BuilderFlag
+        set_ones = {name for name in ("FP16", "BF16", "TF32") if config.get_flag(getattr(flags, name))}
+        strongly = network.get_flag(trt.NetworkDefinitionCreationFlag.STRONGLY_TYPED)
+        seen[arguments] = set_ones | ({"strongly typed"} if strongly else set())
+
+    for arguments in ((None, None), (None, False), ("fp32", None), ("fp32", True), ("tf32", None), ("fp16", None),
+                      ("bf16", None), ("best", False)):  # fmt: skip
+        precision, tf32 = arguments
+        kiln.compile(model, precision=precision, tf32=tf32, optimization_level=0, progress=False, configure=configure)
+    assert seen == {
+        (None, None): {"strongly typed", "TF32"},
+        (None, False): {"strongly typed"},
+        ("fp32", None): set(),
+        ("fp32", True): {"TF32"},
+        ("tf32", None): {"TF32"},
+        ("fp16", None): {"FP16", "TF32"},
+        ("bf16", None): {"BF16", "TF32"},
+        ("best", False): {"FP16", "BF16"},
+    }
+
+
+def test_memory_of_sizes_that_data_decides_is_aligned():
+    from kiln import _arrays, _context
+
+    allocator = _context._allocator_class()()
+    tensor = kiln.Tensor("y", "float32", (-1,))
+    for size in (4, 40, 4000):
+        allocator.reset(_arrays.family_of(np.zeros(1)), _arrays.HOST)
+        pointer = allocator.reallocate_output("y", 0, size, 4096)
+        assert pointer % 4096 == 0
+        ctypes.memset(pointer, 0, size)
+        allocator.notify_shape("y", (size // 4,))
+        result = allocator.result(tensor)
+        assert result.ctypes.data == pointer and result.shape == (size // 4,) and not result.any()
 
 
 def test_a_timing_cache_is_written_and_read(tmp_path):
