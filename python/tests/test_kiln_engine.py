@@ -342,7 +342,31 @@ def test_engines_go_with_their_last_reference():
     assert gone() is None
 
 
-def test_digits(request):
+def test_nothing_is_left_of_many_builds():
+    """Python's objects, memory and open files, over builds that succeed and loads that fail."""
+    model, _, _ = kiln_models.affine(2)
+    data = model.SerializeToString()
+
+    def work(times):
+        for _ in range(times):
+            kiln.compile(data, **QUICK)(rows(2))
+            with pytest.raises(kiln.Error):
+                kiln.load(b"nonsense")
+
+    def kept():
+        gc.collect()
+        pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
+        return len(gc.get_objects()), len(list(pathlib.Path("/proc/self/fd").iterdir())), pages * 4096
+
+    work(50)
+    before = kept()
+    work(500)
+    after = kept()
+    assert after[0] - before[0] < 100 and after[1] == before[1]
+    assert after[2] - before[2] < 1 << 20
+
+
+def test_digits():
     """The sample's network, whose answers are known."""
     folder = pathlib.Path(__file__).parents[2] / "samples" / "digits"
     if not (folder / "digits.onnx").exists():

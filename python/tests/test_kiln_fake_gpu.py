@@ -85,6 +85,25 @@ raises(ValueError, "input 'b' is on the host and another is on a GPU", lambda: b
 """)
 
 
+def test_tensors_of_the_host_stay_in_pytorch():
+    """Engines of the process run on the GPU; a module on the CPU is no reason to fail."""
+    pytest.importorskip("torch")
+    run("""
+import logging, torch, kiln.torch
+messages = []
+logging.getLogger("kiln").addHandler(type("Keep", (logging.Handler,), {"emit": lambda s, r: messages.append(r.getMessage())})())
+module = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.GELU(), torch.nn.Linear(4, 4)).eval()
+x = torch.rand(2, 4)
+with torch.no_grad():
+    torch.testing.assert_close(torch.compile(module, backend="kiln")(x), module(x))
+    (report,) = kiln.torch.last_reports()
+    assert not report.engines and len(report.in_pytorch) == 3
+    assert any("graph stays in PyTorch" in m and "engines of this process run on 'cuda'" in m for m in messages), messages
+    torch._dynamo.reset()
+    raises(Exception, "run on 'cuda'", lambda: torch.compile(module, backend="kiln", options={"strict": True})(x))
+""")
+
+
 def test_devices():
     run("""
 raises(kiln.Error, "engines of this process run on 'cuda'", lambda: kiln.compile(model, device="cpu", **QUICK))

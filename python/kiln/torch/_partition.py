@@ -141,10 +141,8 @@ def _put_part(module: fx.GraphModule, name: str, settings: Settings, device: tor
     return part
 
 
-def check_device(device: torch.device | None) -> None:
+def check_device(device: torch.device) -> None:
     """Raises where no engine of this process can run on a device."""
-    if device is None:
-        raise Error("the graph computes no tensors")
     if device.type not in ("cpu", "cuda"):
         raise Error(f"the graph is on {device}; engines run on the CPU and on CUDA devices")
     choose_device(str(device))
@@ -159,7 +157,14 @@ def divide(original: fx.GraphModule, settings: Settings, title: str) -> tuple[fx
     report.num_operators = sum(node.op == "call_function" and not is_number(node) for node in original.graph.nodes)
     if device is None:
         return original, report
-    check_device(device)
+    try:
+        check_device(device)
+    except Error as failure:
+        if settings.strict:
+            raise
+        log.warning("%s stays in PyTorch: %s", title, failure)
+        report.in_pytorch = {node.name: str(failure) for node in original.graph.nodes if _counts(node)}
+        return original, report
     refused: dict[str, str] = {}
     for _ in range(_MOST_TRIES):
         module = fx.GraphModule(original, _copy(original.graph))
