@@ -44,6 +44,11 @@ class Stubs(StubGen):
             module = "typing_extensions"
         return super().bind(module, member, name, export)
 
+    def put(self, value, name=None, parent=None):
+        # Layers have these, so that a program may set `__class__`. In a stub they would say that any name can be set.
+        if name not in ("__setattr__", "__delattr__"):
+            super().put(value, name, parent)
+
     def put_property(self, prop, name):
         start = len(self.output)
         super().put_property(prop, name)
