@@ -58,6 +58,8 @@ class Stubs(StubGen):
             self._replace_tail(len(text), text.replace("@property\n", "@property  # type: ignore[override]\n", 1))
 
     def put_function(self, fn, name=None, parent=None):
+        if name == "__setattr__":  # for `__class__` alone; shown, it would let type checkers pass any name
+            return
         added = isinstance(fn, types.FunctionType) and fn.__module__.split(".")[0] == self.module.__package__
         if not added or self.depth == 0:
             super().put_function(fn, name, parent)

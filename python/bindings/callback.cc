@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "convert.h"
 
@@ -136,7 +137,8 @@ void CallScope::rethrow() { std::rethrow_exception(pending_); }
 void remember_logger(nb::handle object, const ILogger& logger) {
   PyObject* weak = PyWeakref_NewRef(object.ptr(), nullptr);
   if (weak == nullptr) throw nb::python_error();
-  Py_XSETREF(g_last_logger, weak);
+  PyObject* before = std::exchange(g_last_logger, weak);
+  Py_XDECREF(before);
   static bool first_stays = false;
   if (first_stays || getLogger() != &logger) return;
   object.inc_ref();

@@ -45,7 +45,12 @@ class PythonProgressMonitor final : public IProgressMonitor {
   bool stepComplete(const char* phase, int32_t step) noexcept override {
     return call(
         nb_trampoline, {"IProgressMonitor", "step_complete"},
-        [&](const nb::object& method) { return is_true(method(to_str(phase), step)); }, false);
+        [&](const nb::object& method) {
+          // An interrupt that a phase's start or end was raised in ends the build, too.
+          if (const CallScope* scope = CallScope::current(); scope != nullptr && scope->interrupted()) return false;
+          return is_true(method(to_str(phase), step));
+        },
+        false);
   }
   void phaseFinish(const char* phase) noexcept override {
     call<void>(nb_trampoline, {"IProgressMonitor", "phase_finish"},

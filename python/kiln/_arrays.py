@@ -20,7 +20,8 @@ class View:
 
     def __init__(self, pointer: int, shape: tuple, dtype: str, device: int, contiguous: bool, keep: Any):
         self.pointer, self.shape, self.dtype, self.device = pointer, shape, dtype, device
-        self.contiguous, self.keep, self.writable, self.strides = contiguous, keep, True, None
+        self.contiguous, self.keep, self.writable = contiguous, keep, True
+        self.strides: tuple | None = None
 
 
 @functools.cache

@@ -27,7 +27,7 @@ def _folders() -> list[pathlib.Path]:
 
 
 def _is_ours(file: str | None) -> bool:
-    return bool(file) and pathlib.Path(os.path.abspath(file)).parent in _folders()
+    return file is not None and pathlib.Path(os.path.abspath(file)).parent in _folders()
 
 
 def _find() -> types.ModuleType:
@@ -52,6 +52,8 @@ def _find() -> types.ModuleType:
 
 def _load_as(name: str, start: pathlib.Path) -> types.ModuleType:
     spec = importlib.util.spec_from_file_location(name, start, submodule_search_locations=[str(start.parent)])
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{start} cannot be loaded")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:

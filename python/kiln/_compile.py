@@ -143,7 +143,7 @@ def _read_timing_cache(config: Any, path: str | os.PathLike | None) -> Any:
 
 
 def _write_timing_cache(cache: Any, path: str | os.PathLike | None) -> None:
-    if cache is None:
+    if cache is None or path is None:
         return
     path = pathlib.Path(path)
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
@@ -157,20 +157,18 @@ def _write_timing_cache(cache: Any, path: str | os.PathLike | None) -> None:
 
 
 def _build(builder: Any, network: Any, config: Any, bar: Any, name: str, messages: Messages) -> Any:
-    monitor = make_monitor(bar) if bar is not None else None
-    if monitor is not None:
-        config.progress_monitor = monitor
+    monitor = make_monitor(bar)
+    config.progress_monitor = monitor
     plan = None
     try:
         plan = builder.build_serialized_network(network, config)
     finally:
-        if bar is not None:
-            bar.close(plan is not None)
-    if monitor is not None and monitor.failure is not None:
+        bar.close(plan is not None)
+    if monitor.failure is not None:
         raise monitor.failure
     if plan is None:
-        stopped = monitor is not None and monitor.stopped
-        raise Error(f"{name} was not built: progress said so" if stopped else f"{name} cannot be built", messages.take())
+        what = f"{name} was not built: progress said so" if monitor.stopped else f"{name} cannot be built"
+        raise Error(what, messages.take())
     return plan
 
 

@@ -40,7 +40,7 @@ class DeviceMemory:
 
 @functools.cache
 def _allocator_class() -> type:
-    trt = bindings()
+    trt: Any = bindings()
 
     class Allocator(trt.IOutputAllocator):
         """Gives an output whose size data decides memory of the results' library."""
@@ -82,6 +82,7 @@ def _allocator_class() -> type:
             self.shape = tuple(shape)
 
         def result(self, tensor: Tensor) -> Any:
+            assert self.shape is not None  # the run has told it
             size = num_bytes(self.shape, tensor.dtype)
             return self.family.from_bytes(self.memory[self.offset :], size, self.shape, tensor.dtype)
 
@@ -95,7 +96,8 @@ class Slot:
         self.profile = profile
         self._name = engine.name
         self._inputs, self._outputs = engine.inputs, engine.outputs
-        self._on_gpu, self._ordinal = engine._on_gpu, engine._ordinal
+        self._on_gpu = engine._on_gpu
+        self._ordinal: int = HOST if engine._ordinal is None else engine._ordinal
         self._has_shape_inputs = engine._has_shape_inputs
         self._messages = Messages()
         self._recorder = make_recorder(self._messages)

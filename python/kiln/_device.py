@@ -68,7 +68,10 @@ class Driver:
 
     def use(self, ordinal: int | None) -> None:
         """Makes a GPU's primary context the thread's current one, as cudaSetDevice does."""
-        context = ctypes.c_void_p() if ordinal is None else self._contexts.get(ordinal)
+        if ordinal is None:
+            self._call("cuCtxSetCurrent", ctypes.c_void_p())
+            return
+        context = self._contexts.get(ordinal)
         if context is None:
             context, device = ctypes.c_void_p(), ctypes.c_int(0)
             self._call("cuDeviceGet", ctypes.byref(device), ctypes.c_int(ordinal))
@@ -78,7 +81,7 @@ class Driver:
 
     def create_stream(self) -> int:
         stream = ctypes.c_void_p()
-        self._call("cuStreamCreate", ctypes.byref(stream), ctypes.c_uint(_NON_BLOCKING))
+        self._call("cuStreamCreateWithPriority", ctypes.byref(stream), ctypes.c_uint(_NON_BLOCKING), ctypes.c_int(0))
         return stream.value or 0
 
     def destroy_stream(self, stream: int) -> None:

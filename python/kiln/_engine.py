@@ -45,7 +45,7 @@ class Engine:
     An engine may be called from several threads at once; each thread gets an execution context of its own.
     """
 
-    def __init__(self, plan: Any, *, device: str | None = None, name: str = "engine", plugins: Sequence[str] = ()):
+    def __init__(self, plan: Any, *, device: str | None = None, name: str = "engine", plugins: Sequence[str | os.PathLike] = ()):
         trt = bindings()
         kind, self._ordinal = choose_device(device)
         self.name = name
@@ -70,7 +70,8 @@ class Engine:
     def _read_tensors(self) -> None:
         trt, engine = bindings(), self._engine
         self.num_profiles: int = engine.num_optimization_profiles
-        inputs, outputs = [], []
+        inputs: list[Tensor] = []
+        outputs: list[Tensor] = []
         for i in range(engine.num_io_tensors):
             name = engine.get_tensor_name(i)
             is_input = engine.get_tensor_mode(name) == trt.TensorIOMode.INPUT

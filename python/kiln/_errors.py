@@ -58,12 +58,13 @@ class Messages:
         self._found: list[Message] = []
 
     def add(self, message: Message) -> None:
+        """Adds a message. Recorder, log and parser may tell the same error: the longest text and its code are kept."""
         with self._lock:
             for i, known in enumerate(self._found):
-                if known.text == message.text or known.text.endswith(message.text):
-                    return
-                if message.text.endswith(known.text) and message.severity == known.severity:
-                    self._found[i] = message
+                longer, shorter = (known, message) if len(known.text) >= len(message.text) else (message, known)
+                if longer.text.endswith(shorter.text):
+                    severity = known.severity if longer is known else message.severity
+                    self._found[i] = Message(severity, longer.text, known.code or message.code)
                     return
             self._found.append(message)
 
@@ -76,7 +77,7 @@ class Messages:
 
 @functools.cache
 def _classes() -> tuple[type, type]:
-    trt = bindings()
+    trt: Any = bindings()
 
     class Logger(trt.ILogger):
         """Hands Kiln's log to Python's, and keeps warnings and errors for exceptions."""

@@ -77,7 +77,7 @@ class Profile:
 
 @functools.cache
 def _profiler_class() -> type:
-    trt = bindings()
+    trt: Any = bindings()
 
     class Profiler(trt.IProfiler):
         """Adds up what a context reports. A layer is told by its place: several may have one name."""

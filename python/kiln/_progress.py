@@ -135,6 +135,16 @@ class TqdmBar:
         self._bar.close()
 
 
+class _Silent:
+    """Shows nothing. A build is watched all the same: Ctrl-C is seen while Python code runs."""
+
+    def show(self, fraction: float, text: str) -> None:
+        pass
+
+    def close(self, succeeded: bool) -> None:
+        pass
+
+
 class _Calls:
     """Tells a function of the program."""
 
@@ -156,14 +166,14 @@ def _in_notebook() -> bool:
 
 
 def choose_bar(progress: Any, title: str) -> Any:
-    """The bar that the argument `progress` of `compile` asks for; None for no bar."""
+    """The bar that the argument `progress` of `compile` asks for."""
     if progress is None:
         if _in_notebook():
             return NotebookBar(title)
         terminal = getattr(sys.stderr, "isatty", lambda: False)()
-        return TerminalBar(title) if terminal else None
+        return TerminalBar(title) if terminal else _Silent()
     if progress is False:
-        return None
+        return _Silent()
     if progress is True:
         return NotebookBar(title) if _in_notebook() else TerminalBar(title)
     if progress == "tqdm":
@@ -175,7 +185,7 @@ def choose_bar(progress: Any, title: str) -> Any:
 
 @functools.cache
 def _monitor_class() -> type:
-    trt = bindings()
+    trt: Any = bindings()
 
     class Monitor(trt.IProgressMonitor):
         """Hands a build's progress to a bar, at most ten times a second, and ends the build where a bar says so."""
@@ -190,23 +200,23 @@ def _monitor_class() -> type:
             self.stopped = False
 
         def phase_start(self, phase_name: str, parent_phase: str | None, num_steps: int) -> None:
-            with self._lock:
-                self._phases.start(phase_name, parent_phase, num_steps)
-            self._show()
+            self._keeping(lambda: self._phases.start(phase_name, parent_phase, num_steps))
 
         def step_complete(self, phase_name: str, step: int) -> bool:
-            try:
-                with self._lock:
-                    self._phases.step(phase_name, step)
-                self._show()
-            except BaseException as failure:  # Ctrl-C, too: raised again when the build has stopped
-                self.failure = self.failure or failure
+            self._keeping(lambda: self._phases.step(phase_name, step))
             return not self.stopped and self.failure is None
 
         def phase_finish(self, phase_name: str) -> None:
-            with self._lock:
-                self._phases.finish(phase_name)
-            self._show()
+            self._keeping(lambda: self._phases.finish(phase_name))
+
+        def _keeping(self, change: Callable[[], None]) -> None:
+            """Changes the phases and shows them. What is raised meanwhile, Ctrl-C too, is raised after the build."""
+            try:
+                with self._lock:
+                    change()
+                self._show()
+            except BaseException as failure:
+                self.failure = self.failure or failure
 
         def _show(self) -> None:
             now = time.monotonic()
@@ -216,11 +226,8 @@ def _monitor_class() -> type:
                 self._shown = now
                 fraction, text = self._phases.fraction, self._phases.text
             # The bar may be the program's function: it is called without the lock.
-            try:
-                if self._bar.show(fraction, text) is False:
-                    self.stopped = True
-            except BaseException as failure:
-                self.failure = failure
+            if self._bar.show(fraction, text) is False:
+                self.stopped = True
 
     return Monitor
 

@@ -92,6 +92,10 @@ def _add():
     _module.Logger.Severity = _module.ILogger.Severity
     for name, value in _module.ILogger.Severity.__members__.items():
         setattr(_module.Logger, name, value)
+    # By this attribute programs (Polygraphy among them) know an enum of the module.
+    for kind in [*vars(_module).values(), _module.ILogger.Severity]:
+        if isinstance(kind, type) and hasattr(kind, "__members__"):
+            setattr(kind, "__entries", {name: (member, member.__doc__) for name, member in kind.__members__.items()})
 
 
 _add()

@@ -54,3 +54,14 @@ def unknown_operator():
     """A model with an operator that nobody has."""
     node = helper.make_node("Frobnicate", ["x"], ["y"], name="the_node")
     return model([node], [("x", FLOAT, [2])], [("y", FLOAT, [2])])
+
+
+def chain(length):
+    """Products one after the other, each of other weights: a build of some time."""
+    random = np.random.default_rng(2)
+    nodes, weights = [], []
+    for i in range(length):
+        weights.append((f"w{i}", (random.standard_normal((16, 16)) / 4).astype("f")))
+        nodes.append(helper.make_node("MatMul", [f"v{i}" if i else "x", f"w{i}"], [f"p{i}"]))
+        nodes.append(helper.make_node("Tanh", [f"p{i}"], [f"v{i + 1}" if i + 1 < length else "y"]))
+    return model(nodes, [("x", FLOAT, [3, 16])], [("y", FLOAT, [3, 16])], weights, "chain")

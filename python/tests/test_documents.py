@@ -4,10 +4,9 @@ import importlib.util
 import pathlib
 import re
 
+import kiln_models
 import pytest
 from onnx import helper
-
-import kiln_models
 
 ROOT = pathlib.Path(__file__).parents[2]
 DOCUMENTS = ("README.md", "docs/python.md")

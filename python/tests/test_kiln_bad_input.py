@@ -1,10 +1,10 @@
 """The package kiln with wrong arguments: exceptions that say what and where, and never a crash."""
 
+import kiln_models
 import numpy as np
 import pytest
 
 import kiln
-import kiln_models
 
 QUICK = {"optimization_level": 0, "progress": False}
 
@@ -182,6 +182,8 @@ def test_the_error_of_an_unknown_operator():
     error = caught.value
     assert error.messages and all(isinstance(m, kiln.Message) for m in error.messages)
     assert error.nodes[0][0] == "the_node" and "cannot be imported" in str(error)
+    assert str(error).count("node 'the_node'") == 1, "log, recorder and parser say the same"
+    assert [m.code for m in error.messages if "Frobnicate" in m.text] == ["UNSUPPORTED_NODE"]
 
 
 def test_damaged_plans(engine):

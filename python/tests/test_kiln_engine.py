@@ -1,15 +1,18 @@
 """The package kiln: from a model to results."""
 
+import ctypes
 import gc
+import logging
 import pathlib
+import signal
 import threading
 import weakref
 
+import kiln_models
 import numpy as np
 import pytest
 
 import kiln
-import kiln_models
 
 QUICK = {"optimization_level": 0, "tf32": False, "progress": False}
 
@@ -219,6 +222,48 @@ def test_precisions():
         np.testing.assert_allclose(engine(x), np.maximum(x @ w + b, 0), rtol=tolerance, atol=tolerance)
 
 
+def test_precisions_are_flags_of_the_build():
+    trt = kiln.bindings()
+    model, _, _ = kiln_models.affine(4)
+    seen = {}
+
+    def configure(network, config):
+        flags = trt.BuilderFlag
+        set_ones = {name for name in ("FP16", "BF16", "TF32") if config.get_flag(getattr(flags, name))}
+        strongly = network.get_flag(trt.NetworkDefinitionCreationFlag.STRONGLY_TYPED)
+        seen[arguments] = set_ones | ({"strongly typed"} if strongly else set())
+
+    for arguments in ((None, None), (None, False), ("fp32", None), ("fp32", True), ("tf32", None), ("fp16", None),
+                      ("bf16", None), ("best", False)):  # fmt: skip
+        precision, tf32 = arguments
+        kiln.compile(model, precision=precision, tf32=tf32, optimization_level=0, progress=False, configure=configure)
+    assert seen == {
+        (None, None): {"strongly typed", "TF32"},
+        (None, False): {"strongly typed"},
+        ("fp32", None): set(),
+        ("fp32", True): {"TF32"},
+        ("tf32", None): {"TF32"},
+        ("fp16", None): {"FP16", "TF32"},
+        ("bf16", None): {"BF16", "TF32"},
+        ("best", False): {"FP16", "BF16"},
+    }
+
+
+def test_memory_of_sizes_that_data_decides_is_aligned():
+    from kiln import _arrays, _context
+
+    allocator = _context._allocator_class()()
+    tensor = kiln.Tensor("y", "float32", (-1,))
+    for size in (4, 40, 4000):
+        allocator.reset(_arrays.family_of(np.zeros(1)), _arrays.HOST)
+        pointer = allocator.reallocate_output("y", 0, size, 4096)
+        assert pointer % 4096 == 0
+        ctypes.memset(pointer, 0, size)
+        allocator.notify_shape("y", (size // 4,))
+        result = allocator.result(tensor)
+        assert result.ctypes.data == pointer and result.shape == (size // 4,) and not result.any()
+
+
 def test_a_timing_cache_is_written_and_read(tmp_path):
     model, _, _ = kiln_models.affine(4)
     cache = tmp_path / "timing.cache"
@@ -255,6 +300,27 @@ def test_progress_is_told_and_may_end_the_build(capsys):
     assert capsys.readouterr().err == "", "no bar where stderr is no terminal"
 
 
+def test_ctrl_c_ends_a_build(caplog):
+    model, _, _ = kiln_models.affine(4)
+
+    def interrupt(network, config):  # as the terminal does, in the middle of the build
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+
+    def handler(number, frame):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), caplog.at_level(logging.DEBUG, logger="kiln"):
+            # Many layers, so that the build takes longer than the timer.
+            kiln.compile(kiln_models.chain(400), configure=interrupt, progress=False)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert "cancelled by its progress monitor" in caplog.text, "the build went on to its end"
+    close(kiln.compile(model, **QUICK)(rows(4)).shape, (4, 3))
+
+
 def test_configure_sees_the_network_and_the_config():
     model, _, _ = kiln_models.affine(4)
     seen = []
@@ -276,7 +342,31 @@ def test_engines_go_with_their_last_reference():
     assert gone() is None
 
 
-def test_digits(request):
+def test_nothing_is_left_of_many_builds():
+    """Python's objects, memory and open files, over builds that succeed and loads that fail."""
+    model, _, _ = kiln_models.affine(2)
+    data = model.SerializeToString()
+
+    def work(times):
+        for _ in range(times):
+            kiln.compile(data, **QUICK)(rows(2))
+            with pytest.raises(kiln.Error):
+                kiln.load(b"nonsense")
+
+    def kept():
+        gc.collect()
+        pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
+        return len(gc.get_objects()), len(list(pathlib.Path("/proc/self/fd").iterdir())), pages * 4096
+
+    work(50)
+    before = kept()
+    work(500)
+    after = kept()
+    assert after[0] - before[0] < 100 and after[1] == before[1]
+    assert after[2] - before[2] < 1 << 20
+
+
+def test_digits():
     """The sample's network, whose answers are known."""
     folder = pathlib.Path(__file__).parents[2] / "samples" / "digits"
     if not (folder / "digits.onnx").exists():

@@ -2,15 +2,21 @@
 
 import gc
 import logging
+import os
+import pathlib
+import subprocess
+import sys
+import tomllib
 
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
+import kiln_models
+
 import kiln
 import kiln.torch
-import kiln_models
 
 F = torch.nn.functional
 QUICK = {"optimization_level": 0, "tf32": False}
@@ -238,7 +244,7 @@ def test_weights_that_change_are_seen():
         close(compiled(x), module(x))
 
 
-def test_buffers_that_a_module_writes():
+def test_buffers_that_a_module_writes(caplog):
     class Counter(torch.nn.Module):
         def __init__(self):
             super().__init__()
@@ -254,6 +260,7 @@ def test_buffers_that_a_module_writes():
         for i in range(1, 4):
             close(compiled(x), torch.exp(x) * i + x)
     assert module.count.tolist() == [3, 3, 3]
+    assert len(kiln.torch.last_reports()) == 1 and "have changed" not in caplog.text, "one engine serves all calls"
 
 
 def test_results_that_are_inputs_and_numbers():
@@ -289,15 +296,42 @@ def test_options_that_are_none():
             torch.compile(Small().eval(), backend="kiln", options=options)(image())
 
 
-def test_the_backend_is_an_entry_point():
-    """Its name is found without an import of kiln: the wheel's metadata say where it is."""
-    import pathlib
-    import tomllib
-
+def test_the_name_is_found_without_an_import(tmp_path):
+    """By the entry point that the wheel's metadata have, which pyproject.toml says."""
     project = pathlib.Path(__file__).parents[2] / "pyproject.toml"
     points = tomllib.loads(project.read_text())["project"]["entry-points"]["torch_dynamo_backends"]
-    module, _, name = points["kiln"].partition(":")
-    assert getattr(__import__(module, fromlist=[name]), name) is kiln.torch.backend
+    metadata = tmp_path / "kiln_inference-0.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: kiln-inference\nVersion: 0.0\n")
+    lines = [f"{name} = {value}" for name, value in points.items()]
+    (metadata / "entry_points.txt").write_text("\n".join(["[torch_dynamo_backends]", *lines]))
+    program = """
+import sys, torch
+assert "kiln" in torch._dynamo.list_backends() and "kiln" not in sys.modules
+module = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.GELU(), torch.nn.Linear(4, 4)).eval()
+x = torch.rand(2, 4)
+with torch.no_grad():
+    torch.testing.assert_close(torch.compile(module, backend="kiln")(x), module(x), rtol=1e-3, atol=1e-3)
+import kiln.torch
+assert len(kiln.torch.last_reports()[0].engines) == 1
+"""
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": path}, check=True)
+
+
+def test_kiln_before_torch():
+    """Engines run before PyTorch is imported: what kiln loads must not stand in for libraries of PyTorch's."""
+    program = """
+import kiln, kiln_models, numpy as np, sys
+model, _, _ = kiln_models.affine(2)
+engine = kiln.compile(model, progress=False)
+engine(np.zeros((2, 4), "f"))
+assert "torch" not in sys.modules
+import torch
+assert isinstance(engine(torch.zeros(2, 4)), torch.Tensor)
+"""
+    path = os.pathsep.join(sys.path)
+    subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": path}, check=True)
 
 
 # kiln.torch.compile.
@@ -379,6 +413,20 @@ def test_attention_and_embeddings():
     for shape in ((2, 7), (1, 32), (4, 3)):
         ids = torch.randint(0, 30, shape)
         close(compiled(ids), module(ids).detach())
+
+
+def test_engines_of_torch_compile_go_with_their_graphs():
+    import weakref
+
+    compiled = torch.compile(Small().eval(), backend="kiln", options=QUICK)
+    with torch.no_grad():
+        compiled(image())
+    (report,) = kiln.torch.last_reports()
+    gone = weakref.ref(report.engines[0].engine)
+    del compiled, report
+    torch._dynamo.reset()
+    gc.collect()
+    assert gone() is None
 
 
 def test_memory_of_modules_is_given_back():

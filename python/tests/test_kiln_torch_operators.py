@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-import kiln.torch  # noqa: E402
+import kiln.torch
 
 F = torch.nn.functional
 

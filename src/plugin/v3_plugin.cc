@@ -258,6 +258,7 @@ Status V3Plugin::infer(InferContext& cx, int num_tensors) const {
 
 Result<PluginKernel> V3Plugin::kernel(InferContext& cx, std::span<const PluginTensor> inputs,
                                       std::span<const PluginTensor> outputs, int tactic) const {
+  TRY(configuring_.require_outside(identity_, "getKernel"));
   const std::lock_guard lock(configuring_);
   nv::IPluginV3QuickAOTBuild& build = *ahead_of_time(*plugin_);
   TRY(returned(identity_, "setTactic", build.setTactic(tactic)));

@@ -109,21 +109,6 @@ TEST_F(Promises, WithoutTacticsItIsTacticZero) {
   EXPECT_EQ(p.journal.count("setTactic"), p.journal.count("setTactic 0"));
 }
 
-TEST_F(Promises, PluginsOfOneNameAreTimedEach) {
-  Program p({.tactics = {1, 2}});
-  Journal of_second;
-  Recorded second(p.behaviour, of_second);
-  ASSERT_TRUE(p.chain({2}));
-  nv::ITensor* x = p.network->getInput(0);
-  nv::IPluginV3Layer* layer = p.network->addPluginV3(&x, 1, nullptr, 0, second);
-  ASSERT_TRUE(layer);
-  layer->setName(p.network->getLayer(0)->getName());
-  p.mark(layer->getOutput(0), "z");
-  ASSERT_TRUE(p.build()) << p.logger.take_errors();
-  EXPECT_GT(p.journal.count("enqueue"), 0);
-  EXPECT_GT(of_second.count("enqueue"), 0);
-}
-
 struct TimingId {
   const char *name, *id;
   bool is_kept;

@@ -13,9 +13,10 @@ namespace {
 using Floats = std::vector<float>;
 
 struct QuickLog {
-  std::vector<int32_t> ranks;     ///< that getOutputDataTypes was told
-  std::vector<nv::Dims> strides;  ///< of input 0, by enqueue
-  std::vector<int32_t> tactics;   ///< that setTactic got
+  std::vector<int32_t> ranks;      ///< that getOutputDataTypes was told
+  std::vector<nv::Dims> strides;   ///< of input 0, by enqueue
+  std::vector<int32_t> tactics;    ///< that setTactic got
+  std::vector<std::string> asked;  ///< getOutputDataTypes and getOutputShapes
   int alive = 0, num_creations = 0;
   nv::QuickPluginCreationRequest request{};
   std::string space;  ///< of the creation
@@ -47,12 +48,14 @@ class Offset final : public nv::IPluginV3,
   int32_t getNbOutputs() const noexcept override { return 1; }
   int32_t getOutputDataTypes(nv::DataType* out, int32_t, const nv::DataType* in, const int32_t* ranks,
                              int32_t num_in) const noexcept override {
+    log_.asked.push_back("types");
     log_.ranks.assign(ranks, ranks + num_in);
     out[0] = in[0];
     return fails("getOutputDataTypes");
   }
   int32_t getOutputShapes(const nv::DimsExprs* in, int32_t, const nv::DimsExprs*, int32_t, nv::DimsExprs* out, int32_t,
                           nv::IExprBuilder&) noexcept override {
+    log_.asked.push_back("shapes");
     out[0] = in[0];
     return fails("getOutputShapes");
   }
@@ -192,6 +195,14 @@ TEST_F(QuickPlugins, RunFromThePlan) {
   EXPECT_EQ(y, (Floats{71.5F, 72.5F, 73.5F, 74.5F, 75.5F, 76.5F}));
   ASSERT_EQ(log.strides.size(), 1u);
   EXPECT_EQ(text(log.strides[0]), text(dims({3, 1})));
+}
+
+// TensorRT's Python plugins ask for their inputs' types in getOutputShapes.
+TEST_F(QuickPlugins, TypesAreAskedForBeforeShapes) {
+  ASSERT_TRUE(add()) << p.logger.take_errors();
+  ASSERT_GE(log.asked.size(), 2u);
+  EXPECT_EQ(log.asked[0], "types");
+  EXPECT_EQ(log.asked[1], "shapes");
 }
 
 TEST_F(QuickPlugins, ACreatorOfVersion3MayMakeThem) {

@@ -5,6 +5,8 @@ Both divide a module's graph: engines compute what Kiln has, and PyTorch the res
 
 from __future__ import annotations
 
+import importlib.metadata
+
 from torch._dynamo import register_backend
 
 from . import _movement, _networks, _pointwise, _reductions  # noqa: F401  (they register converters)
@@ -15,4 +17,6 @@ from ._settings import Settings
 
 __all__ = ["CompiledModule", "Report", "Settings", "backend", "compile", "last_reports"]
 
-register_backend(name="kiln")(backend)
+# An installed wheel says where the backend is; PyTorch registers it then.
+if not importlib.metadata.entry_points(group="torch_dynamo_backends", name="kiln"):
+    register_backend(name="kiln")(backend)

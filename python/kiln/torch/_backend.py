@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -29,7 +30,7 @@ _KEPT = (
     "max_pool2d_with_indices", "floor_divide", "addcmul", "var.correction",
 )  # fmt: skip
 
-_reports: list[Report] = []
+_reports: list[weakref.ref[Report]] = []  # the graphs own them, and with them the engines
 
 
 @functools.cache
@@ -130,12 +131,14 @@ class _Compiled:
         self._freeze(weights)
 
     def _freeze(self, weights: dict[int, torch.Tensor]) -> None:
-        self._weights = [(place, tensor, _version(tensor)) for place, tensor in weights.items()]
+        watched = weights if self._settings.watch_weights else {}
+        self._weights = [(place, tensor, _version(tensor)) for place, tensor in watched.items()]
         for place, tensor in weights.items():
             self._graph.register_buffer(_weight_name(place), tensor.detach(), persistent=False)
         frozen = fx.GraphModule(self._graph, _frozen(self._graph, weights))
         self._module, self.report = divide(frozen, self._settings, "graph")
-        _reports.append(self.report)
+        _reports[:] = [known for known in _reports if known() is not None]
+        _reports.append(weakref.ref(self.report))
 
     def __call__(self, args: list[Any]) -> Any:
         for place, tensor, version in self._weights:
@@ -174,7 +177,7 @@ def _frozen(module: fx.GraphModule, weights: dict[int, torch.Tensor]) -> fx.Grap
 
 
 def last_reports() -> list[Report]:
-    """What became of the graphs that were compiled since the last call."""
-    found = list(_reports)
+    """What became of the graphs that were compiled since the last call and are still there."""
+    found = [report for report in (known() for known in _reports) if report is not None]
     _reports.clear()
     return found

@@ -70,8 +70,9 @@ def expression(extent: Any) -> sympy.Expr:
 
 def full_arguments(node: fx.Node) -> list[Any]:
     """All arguments of a node's operator, in the order of its schema, defaults filled in."""
-    found = []
-    for i, argument in enumerate(node.target._schema.arguments):
+    found: list[Any] = []
+    target: Any = node.target
+    for i, argument in enumerate(target._schema.arguments):
         if i < len(node.args):
             found.append(node.args[i])
         elif argument.name in node.kwargs:
@@ -90,7 +91,7 @@ class Emitter:
         self.graph = OnnxGraph()
         self.op = self.graph.op
         self.ints = self.graph.ints
-        self.node: fx.Node | None = None
+        self.node: fx.Node
         """The node that is being converted."""
         self._names: dict[fx.Node, Any] = {}
         self._dims: dict[sympy.Symbol, str] = {}
@@ -246,10 +247,11 @@ class Emitter:
         self.node = node
         self.graph.scope = node.name
         if node.target is operator.getitem:
-            parts = self.get(node.args[0])
-            if isinstance(parts, str) or parts[node.args[1]] is None:
-                raise Unsupported(f"output {node.args[1]} of {node.args[0]}")
-            self.set(node, parts[node.args[1]])
+            source, index = node.args
+            parts = self.get(source) if isinstance(source, fx.Node) else ""
+            if isinstance(parts, str) or parts[index] is None:
+                raise Unsupported(f"output {index} of {source}")
+            self.set(node, parts[index])
             return
         function = converters.get(node.target)
         if function is None:

@@ -57,7 +57,7 @@ def _convolution(cx: Emitter, x: Any, weight: Any, bias: Any, stride: Any, paddi
     if cx.rank(x) != n + 2 or cx.dtype(x) not in FLOATS:
         raise Unsupported(f"a convolution of {cx.rank(x)} axes of {cx.dtype(x)}")
     pads = _pair(padding, n)
-    common = {
+    common: dict[str, Any] = {
         "strides": _pair(stride, n),
         "dilations": _pair(dilation, n),
         "pads": pads + pads,

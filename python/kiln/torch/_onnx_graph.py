@@ -105,7 +105,7 @@ class OnnxGraph:
         self._count += 1
         return f"{hint}_{self._count}"
 
-    def op(self, kind: str, *inputs: str, outputs: int = 1, **attributes: Any) -> Any:
+    def op(self, kind: str, *inputs: str | None, outputs: int = 1, **attributes: Any) -> Any:
         """Adds a node. Returns the name of its output, or the names where `outputs` is not 1. None leaves an input out."""
         names = [self.new_name(kind) for _ in range(outputs)]
         self._node(kind, inputs, names, attributes)

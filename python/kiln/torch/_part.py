@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any
 
 import sympy
@@ -114,7 +113,7 @@ def _solve_symbols(emitter: Emitter, inputs: list[tuple[int, str, tuple[sympy.Ex
 
 def _write_numbers(emitter: Emitter, numbers: list[tuple[int, fx.Node]]) -> list[tuple[int, str, sympy.Symbol]]:
     """Inputs for symbols that no tensor's extents tell."""
-    made = []
+    made: list[tuple[int, str, sympy.Symbol]] = []
     for place, node in numbers:
         symbol = expression(node)
         if symbol.is_Symbol and isinstance(value_of(node), torch.SymInt) and not emitter.knows_symbol(symbol):
@@ -150,7 +149,7 @@ class Bounds:
                     self._add(extent, factor)
 
     def _add(self, extent: torch.SymInt, factor: int) -> None:
-        env = extent.node.shape_env
+        env: Any = extent.node.shape_env
         for symbol in extent.node.expr.free_symbols:
             if symbol in self._values:
                 continue
@@ -201,15 +200,11 @@ class Part(torch.nn.Module):
     def __init__(self, name: str, module: fx.GraphModule, constants: dict[str, torch.Tensor], settings: Settings,
                  device: torch.device):  # fmt: skip
         super().__init__()
-        # Not a child: parameters of the module are the program's, and are listed once.
-        self.__dict__["_original"] = module
-        self.__dict__["_constants"] = constants
         self.name = name
         self._settings = settings
         self._device = device
         self._model = write_onnx(module, constants)
         self._bounds = Bounds(module, settings.max_extent_factor)
-        self._order = [node.name for node in module.graph.nodes if node.op == "placeholder"]
         self.num_builds = 0
         self.engine: Engine = self._build()
         self._plain = not self._model.numbers and all(expr is None for expr in self._model.outputs)
@@ -280,11 +275,6 @@ class Part(torch.nn.Module):
         whole = tuple(next(tensors) if expr is None else int(expr.subs(symbols)) for expr in self._model.outputs)
         return whole if self._model.is_list else whole[0]
 
-    def run_original(self, *args: Any) -> Any:
-        """Computes the same in PyTorch."""
-        rest = iter(args)
-        return self._original(*(self._constants[n] if n in self._constants else next(rest) for n in self._order))
-
 
 def _learn(found: dict[sympy.Symbol, int], expr: sympy.Expr, value: int) -> None:
     if expr.is_Symbol:
@@ -296,11 +286,3 @@ def _learn(found: dict[sympy.Symbol, int], expr: sympy.Expr, value: int) -> None
         if line.degree() == 1:
             slope, start = line.all_coeffs()
             found[unknown[0]] = int((value - start) / slope)
-
-
-def engine_of(part: Part) -> Engine:
-    """The engine of a part."""
-    return part.engine
-
-
-Build = Callable[..., Part]

@@ -18,11 +18,11 @@ from ._settings import Settings
 
 _MOST_TRIES = 20
 # Operators that only give memory another shape: no reason for an engine.
-_FREE = {operator.getitem} | {
+_FREE: set[Any] = {operator.getitem} | {
     aten(name)
     for name in ("view", "_unsafe_view", "permute", "t", "transpose.int", "unsqueeze", "squeeze.dim", "squeeze.dims",
                  "expand", "alias", "detach", "clone", "slice.Tensor", "select.int", "split.Tensor", "split_with_sizes",
-                 "unbind.int")  # fmt: skip
+                 "unbind.int")
 }
 
 
@@ -117,10 +117,16 @@ def _tensor_at(module: Any, path: str) -> Any:
     return module
 
 
+def _submodule(module: fx.GraphModule, node: fx.Node) -> fx.GraphModule:
+    inner = module.get_submodule(str(node.target))
+    assert isinstance(inner, fx.GraphModule)
+    return inner
+
+
 def _put_part(module: fx.GraphModule, name: str, settings: Settings, device: torch.device, title: str) -> Part:
     """Builds the engine of a part and puts it in the graph."""
     node = next(n for n in module.graph.nodes if n.name == name)
-    inner = module.get_submodule(node.target)
+    inner = _submodule(module, node)
     placeholders = [n for n in inner.graph.nodes if n.op == "placeholder"]
     constants, rest = {}, []
     for placeholder, arg in zip(placeholders, node.args):
@@ -131,14 +137,12 @@ def _put_part(module: fx.GraphModule, name: str, settings: Settings, device: tor
             rest.append(arg)
     part = Part(title, inner, constants, settings, device)
     node.args = tuple(rest)
-    setattr(module, node.target, part)
+    setattr(module, str(node.target), part)
     return part
 
 
-def check_device(device: torch.device | None) -> None:
+def check_device(device: torch.device) -> None:
     """Raises where no engine of this process can run on a device."""
-    if device is None:
-        raise Error("the graph computes no tensors")
     if device.type not in ("cpu", "cuda"):
         raise Error(f"the graph is on {device}; engines run on the CPU and on CUDA devices")
     choose_device(str(device))
@@ -153,7 +157,14 @@ def divide(original: fx.GraphModule, settings: Settings, title: str) -> tuple[fx
     report.num_operators = sum(node.op == "call_function" and not is_number(node) for node in original.graph.nodes)
     if device is None:
         return original, report
-    check_device(device)
+    try:
+        check_device(device)
+    except Error as failure:
+        if settings.strict:
+            raise
+        log.warning("%s stays in PyTorch: %s", title, failure)
+        report.in_pytorch = {node.name: str(failure) for node in original.graph.nodes if _counts(node)}
+        return original, report
     refused: dict[str, str] = {}
     for _ in range(_MOST_TRIES):
         module = fx.GraphModule(original, _copy(original.graph))
@@ -200,7 +211,7 @@ def _try(module: fx.GraphModule, reasons: dict[str, str], settings: Settings, de
     report.engines, report.num_in_engines = [], 0
     for i, name in enumerate(_divide(module, reasons, settings)):
         node = next(n for n in module.graph.nodes if n.name == name)
-        inside = [n for n in module.get_submodule(node.target).graph.nodes if n.op == "call_function"]
+        inside = [n for n in _submodule(module, node).graph.nodes if n.op == "call_function"]
         try:
             part = _put_part(module, name, settings, device, f"{title}, part {i}")
         except Unsupported as reason:

@@ -165,7 +165,7 @@ def _bitwise_not(cx: Emitter, x: Any) -> str:
 def joint_dtype(cx: Emitter, *args: Any) -> str:
     """The element type in which PyTorch computes with these operands."""
     vals = [value_of(arg) for arg in args]
-    plain = [1.0 if isinstance(v, torch.SymFloat) else 1 if isinstance(v, torch.SymInt) else v for v in vals]
+    plain: list[Any] = [1.0 if isinstance(v, torch.SymFloat) else 1 if isinstance(v, torch.SymInt) else v for v in vals]
     result = torch.result_type(plain[0], plain[1]) if len(plain) == 2 else plain[0].dtype
     return cx.dtype(torch.empty((), dtype=result, device="meta"))
 

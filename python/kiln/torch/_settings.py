@@ -24,6 +24,8 @@ class Settings:
     """Whether an operator that stays in PyTorch, or a part that cannot be built, is an error."""
     max_extent_factor: int = 4
     """How many times the first extent an axis without a given maximum may have before its engine is built anew."""
+    watch_weights: bool = True
+    """Whether each call looks for weights that have changed since the engine was built."""
     optimization_level: int | None = None
     workspace: int | None = None
     timing_cache: str | os.PathLike | None = None

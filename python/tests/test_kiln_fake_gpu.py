@@ -1,0 +1,118 @@
+"""The package kiln on a GPU that is none: the stand-in for the driver, whose kernels do nothing. What counts is which
+calls are made, and that what comes from the host goes there and back."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+DRIVER = pathlib.Path(os.environ.get("KILN_BUILD", "")) / "fake_cuda" / "libkiln_fake_cuda.so"
+
+HEAD = """
+import numpy as np
+import kiln, kiln_models
+from kiln import _device
+
+QUICK = {"optimization_level": 0, "progress": False}
+model, _, _ = kiln_models.affine()
+engine = kiln.compile(model, shapes={"x": [(1, 4), (8, 4)]}, name="affine", **QUICK)
+assert engine.device == "cuda:0"
+
+class Memory:
+    # An array on the GPU, as numba or CuPy show theirs.
+    def __init__(self, shape):
+        _device.driver().use(0)
+        pointer = _device.driver().allocate(int(np.prod(shape)) * 4)
+        self.__cuda_array_interface__ = {"shape": shape, "typestr": "<f4", "data": (pointer, False), "version": 3}
+
+def raises(error, text, call):
+    try:
+        call()
+    except error as failure:
+        assert text in str(failure), failure
+    else:
+        raise AssertionError(f"{text}: nothing was raised")
+"""
+
+
+def run(program):
+    environment = {**os.environ, "KILN_DEVICE": "cuda", "KILN_CUDA_DRIVER": str(DRIVER), "PYTHONPATH": os.pathsep.join(
+        [os.path.dirname(__file__), *sys.path])}  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", HEAD + program], env=environment, capture_output=True, text=True)
+    if "NVRTC" in done.stderr and done.returncode != 0:
+        pytest.skip("NVRTC is not there")
+    assert done.returncode == 0, done.stderr
+
+
+pytestmark = pytest.mark.skipif(not DRIVER.exists(), reason="the stand-in for the driver is not built")
+
+
+def test_arrays_of_the_host():
+    run("""
+for n in (1, 3, 8, 3):
+    assert engine(np.ones((n, 4), "f")).shape == (n, 3)
+out = np.ones((2, 3), "f")
+assert engine(np.ones((2, 4), "f"), out=out) is out
+assert len(engine.profile(runs=2)) >= 1
+assert kiln.compile(kiln_models.non_zero(), **QUICK)(np.ones((3, 4), "f")).shape[0] == 2
+""")
+
+
+def test_values_stay_on_the_host():
+    run("""
+values = {"shape": {"min": (1, 1), "opt": (2, 3), "max": (6, 6)}}
+reshape = kiln.compile(kiln_models.reshape_by_input(), values=values, **QUICK)
+assert reshape(np.arange(6, dtype="f"), [3, 2]).shape == (3, 2)
+sizes = Memory((4,))
+sizes.__cuda_array_interface__.update(shape=(2,), typestr="<i8")
+raises(ValueError, "its values decide shapes, so the host needs them", lambda: reshape(Memory((6,)), sizes))
+""")
+
+
+def test_arrays_of_the_gpu():
+    run("""
+out = Memory((2, 3))
+assert engine(Memory((2, 4)), out=out) is out
+stream = _device.driver().create_stream()
+assert engine(Memory((2, 4)), out=out, stream=stream) is out
+raises(TypeError, "import one of them, or give out=", lambda: engine(Memory((2, 4))))
+raises(ValueError, "out= is on the host; cuda:0 is needed", lambda: engine(Memory((2, 4)), out=np.zeros((2, 3), "f")))
+raises(TypeError, "stream is 'x'", lambda: engine(Memory((2, 4)), out=out, stream="x"))
+both = kiln.compile(kiln_models.sum_and_product(), shapes={"a": (2, 2), "b": (2, 2)}, name="both", **QUICK)
+raises(ValueError, "input 'b' is on the host and another is on a GPU", lambda: both(Memory((2, 2)), np.zeros((2, 2), "f")))
+""")
+
+
+def test_tensors_of_the_host_stay_in_pytorch():
+    """Engines of the process run on the GPU; a module on the CPU is no reason to fail."""
+    pytest.importorskip("torch")
+    run("""
+import logging, torch, kiln.torch
+messages = []
+logging.getLogger("kiln").addHandler(type("Keep", (logging.Handler,), {"emit": lambda s, r: messages.append(r.getMessage())})())
+module = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.GELU(), torch.nn.Linear(4, 4)).eval()
+x = torch.rand(2, 4)
+with torch.no_grad():
+    torch.testing.assert_close(torch.compile(module, backend="kiln")(x), module(x))
+    (report,) = kiln.torch.last_reports()
+    assert not report.engines and len(report.in_pytorch) == 3
+    assert any("graph stays in PyTorch" in m and "engines of this process run on 'cuda'" in m for m in messages), messages
+    torch._dynamo.reset()
+    raises(Exception, "run on 'cuda'", lambda: torch.compile(module, backend="kiln", options={"strict": True})(x))
+""")
+
+
+def test_devices():
+    run("""
+raises(kiln.Error, "engines of this process run on 'cuda'", lambda: kiln.compile(model, device="cpu", **QUICK))
+raises(kiln.Error, "device is 'cuda:7', but there are", lambda: kiln.compile(model, device="cuda:7", **QUICK))
+import threading
+seen = []
+thread = threading.Thread(target=lambda: seen.append(engine(np.ones((1, 4), "f")).shape))
+thread.start(); thread.join()
+assert seen == [(1, 3)]
+engine.close()
+raises(kiln.Error, "affine was closed", lambda: engine(np.ones((1, 4), "f")))
+""")
