@@ -93,11 +93,11 @@ class Comparison:
         self.counts["properties"] += 1
         if name in found.get("constants", {}) and settable == "writable":
             return  # an attribute of the class, which objects may hide by their own
-        own = next((part for part in ("writable", "readonly") if name in found.get(part, {})), None)
+        own = next((part for part in ("writable", "readonly", "annotated") if name in found.get(part, {})), None)
         if own is None:
             self.note(where, "properties", "is missing")
             return
-        if own != settable:
+        if own not in (settable, "annotated"):
             self.note(where, "properties", "cannot be set" if own == "readonly" else "can be set, in TensorRT it cannot")
         if problem := self.type_problem(kind, found[own][name]):
             self.note(where, "types", problem)
@@ -136,19 +136,22 @@ class Comparison:
                 self.note(where, kind, problem)
 
     def signature_problems(self, expected, found, skip):
+        if describe.UNKNOWN in (expected, found):
+            return []
         wanted, given = describe.parameters(expected), describe.parameters(found)
         if wanted is None or given is None:
-            return [] if expected == found else [("signatures", f"is {found}, in TensorRT {expected}")]
+            return [("signatures", f"is {found}, in TensorRT {expected}")]
         problems = []
         ours, returned = given[0][skip:], given[1]
-        theirs = wanted[0][skip:]
+        theirs = [argument for argument in wanted[0][skip:] if not argument[0].startswith("_")]
         for i, argument in enumerate(theirs):
             if i < len(ours):
                 problems += self.argument_problems(argument, ours[i])
             else:
                 problems.append(("signatures", f"lacks the argument {argument[0]}"))
         for name, kind, default, _ in ours[len(theirs):]:
-            problems.append(("signatures", f"has one argument more: {name}"))
+            if default is None and kind not in ("star", "stars"):  # else the call without it works as well
+                problems.append(("signatures", f"has one argument more: {name}"))
         if problem := self.type_problem(wanted[1], returned):
             problems.append(("types", "returns: " + problem))
         return problems
@@ -163,7 +166,7 @@ class Comparison:
             what = "by position only" if name == found[0] else f"as {found[0]}"
             return [("signatures", f"takes {name} {what}")]
         problems = []
-        if not same_default(default, found[2]):
+        if default is not None and not same_default(default, found[2]):
             problems.append(("defaults", f"{name}: the default is {found[2]}, in TensorRT {default}"))
         if problem := self.type_problem(annotation, found[3]):
             problems.append(("types", f"{name}: {problem}"))
@@ -175,6 +178,8 @@ class Comparison:
         if wanted & ANYTHING:
             return None
         lacking = ((wanted & self.api) | (wanted & WORDS)) - words(found)
+        if "str" in words(found):
+            lacking -= {"FallbackString"}  # which a str becomes by itself
         if not lacking or (lacking == {"int"} and words(found) & self.api):
             return None
         return f"{found} does not say {', '.join(sorted(lacking))}, in TensorRT {expected}"
@@ -186,7 +191,7 @@ def words(annotation):
 
 def same_default(expected, found):
     """Whether two defaults are equal. Floats may have been rounded to 32 bits."""
-    if expected == found:
+    if expected == found or (expected and found and found.endswith("." + expected)):  # ILogger.Severity.WARNING
         return True
     try:
         left, right = ast.literal_eval(expected), ast.literal_eval(found)

@@ -14,7 +14,8 @@ import sys
 import types
 
 # The parts of a class's description, in their order.
-SECTIONS = ["bases", "constants", "nested", "static", "methods", "writable", "readonly"]
+# "annotated" are attributes of objects that a class of plain Python declares.
+SECTIONS = ["bases", "constants", "nested", "static", "methods", "writable", "readonly", "annotated"]
 # What a class has because of the language or the binding library, not because of the API.
 NOT_OF_THE_API = {
     "__module__", "__doc__", "__dict__", "__weakref__", "__slots__", "__annotations__", "__abstractmethods__",
@@ -23,6 +24,8 @@ NOT_OF_THE_API = {
     "__setstate__", "__reduce__", "__reduce_ex__", "__init_subclass__", "__subclasshook__", "__hash__",
     "__class_getitem__", "__getattribute__",
 }
+# The signature of what does not tell it.
+UNKNOWN = "(...)"
 # Words that binding libraries and Python's versions spell differently.
 SPELLINGS = [
     (r"\b(?:typing|collections\.abc|builtins|types)\.", ""),
@@ -33,14 +36,19 @@ SPELLINGS = [
     (r"\b(?:nvinfer1::|nvonnxparser::|v_\d+_\d+::)+", ""),  # pybind11 had no binding of the class yet
     (r"\bIParserError\b", "ParserError"),
     (r"\bdetail::[\w:<>]+", "object"),
-    (r"\((self|this): [^,()]+", r"(\1"),
     (r"\b(in|from|lambda|is)(?=: )", r"\1_"),  # no name that a call can give
     (r"\s+", " "),
 ]
 
 
 def plain(text, module):
-    """`text` without the module's name before its classes, and in one spelling."""
+    """`text` without the module's name before its classes, and in one spelling. What `self` is goes without saying."""
+    if text.startswith("(self: "):
+        depth = end = 0
+        while depth or text[end] not in ",)":
+            end += 1
+            depth += (text[end] == "[") - (text[end] == "]")
+        text = "(self" + text[end:]
     text = re.sub(rf"\b{re.escape(module.split('.')[0])}\.(?:\w+\.)*(?=[A-Z])", "", text)
     for pattern, spelling in SPELLINGS:
         text = re.sub(pattern, spelling, text)
@@ -78,10 +86,9 @@ def signatures(function, name, module):
             return [plain(match[1], module) for match in overloads if match]
         if match := re.match(rf"{re.escape(name)}(\(.*)$", lines[0]):
             return [plain(match[1], module)]
-    try:
-        return [python_signature(function, module)]
-    except (TypeError, ValueError):
-        return ["(...)"]
+    if not isinstance(function, types.FunctionType):
+        return [UNKNOWN]  # of Python's own types, such as the methods that a class derived from list inherits
+    return [python_signature(function, module)]
 
 
 def nanobind_signature(entry, module):
@@ -141,6 +148,11 @@ def describe_class(kind, module, inherited=False):
         if (entry := describe_member(kind, name, own[name], module)) is not None:
             section, value = entry
             description.setdefault(section, {})[name] = value
+    for base in reversed(kind.__mro__ if inherited else [kind]):
+        for name, annotation in vars(base).get("__annotations__", {}).items():
+            if not name.startswith("_") and name not in own:
+                text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+                description.setdefault("annotated", {})[name] = plain(text, module)
     return {section: description[section] for section in SECTIONS if section in description}
 
 
@@ -157,6 +169,8 @@ def describe_member(kind, name, member, module):
         return "nested", member.__qualname__
     if type(member).__name__ == "nb_func":
         return "static", signatures(member, name, module)
+    if name == "__init__" and isinstance(member, types.WrapperDescriptorType):
+        return None  # no constructor of its own
     if callable(member):
         return "methods", signatures(member, name, module)
     if type(member).__name__ in ("member_descriptor", "getset_descriptor"):
@@ -202,7 +216,7 @@ def parameters(signature):
     """[(name, kind, default or None, type or None)] and the returned type of a signature's text, or None where it has no
     parameters to read. Kinds: "positional", "any", "star", "named", "stars"."""
     match = re.fullmatch(r"\((.*)\)(?: -> (.*))?", signature, re.S)
-    if not match or match[1] == "...":
+    if not match or signature == UNKNOWN:
         return None
     found, kind = [], "any"
     for text in split(match[1]):

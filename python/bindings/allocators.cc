@@ -194,7 +194,26 @@ void bind_allocators(nb::module_& m) {
       "Gives memory for an output whose size only the run knows. Derive it and define "
       "reallocate_output_async(tensor_name, "
       "memory, size, alignment, stream), which answers an address, and notify_shape(tensor_name, shape).")
-      .def(nb::init<>(), "Makes an allocator, for classes that derive it.");
+      .def(nb::init<>(), "Makes an allocator, for classes that derive it.")
+      .def(
+          "reallocate_output",
+          [](IOutputAllocator&, const char*, size_t, uint64_t, uint64_t) -> size_t {
+            throw_not_defined("IOutputAllocator.reallocate_output");
+          },
+          "tensor_name"_a, "memory"_a, "size"_a, "alignment"_a,
+          "As reallocate_output_async, without a stream. Deprecated.")
+      .def(
+          "reallocate_output_async",
+          [](IOutputAllocator&, const char*, size_t, uint64_t, uint64_t, size_t) -> size_t {
+            throw_not_defined("IOutputAllocator.reallocate_output_async");
+          },
+          "tensor_name"_a, "memory"_a, "size"_a, "alignment"_a, "stream"_a,
+          "To be defined: the address of `size` bytes for an output, which may be what it had; 0 or None without "
+          "memory.")
+      .def(
+          "notify_shape",
+          [](IOutputAllocator&, const char*, const Dims&) { throw_not_defined("IOutputAllocator.notify_shape"); },
+          "tensor_name"_a, "shape"_a, "To be defined: is told of an output's shape.");
 }
 
 }  // namespace kiln::python

@@ -39,12 +39,16 @@ void bind_calibrators(nb::module_& m);
 void bind_algorithm(nb::module_& m);
 
 // Plugins
-void bind_plugin_values(nb::module_& m);
-void bind_plugin_v2(nb::module_& m);
-void bind_plugin_v3(nb::module_& m);
-void bind_plugin_quick(nb::module_& m);
+void bind_plugin_fields(nb::module_& m);
+void bind_plugin_shapes(nb::module_& m);
+void bind_plugin_kernels(nb::module_& m);
+void bind_plugin_native(nb::module_& m);
+void bind_plugin_creators(nb::module_& m);
+void bind_plugin_resources(nb::module_& m);
 void bind_registry(nb::module_& m);
 void bind_plugin_library(nb::module_& m);
+void bind_plugin_memory(nb::module_& m);
+void bind_plugin_layers(nb::module_& m);  ///< after bind_network, to which it adds calls
 
 // Networks
 void bind_tensor(nb::module_& m);

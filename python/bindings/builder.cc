@@ -68,7 +68,8 @@ void bind_building(Class& cls) {
 }  // namespace
 
 void bind_builder(nb::module_& m) {
-  Class cls(m, "Builder", nb::is_weak_referenceable(), "Makes networks and configurations, and engines of them.");
+  Class cls(m, "Builder", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots),
+            "Makes networks and configurations, and engines of them.");
   cls.def(nb::new_(&create_builder), "logger"_a, "Makes a builder that writes to a logger.")
       .def(
           "create_network",

@@ -167,7 +167,15 @@ void bind_calibrators(nb::module_& m) {
   nb::class_<IInt8LegacyCalibrator, IInt8Calibrator, PythonLegacyCalibrator> legacy(
       m, "IInt8LegacyCalibrator", nb::is_weak_referenceable(), "Finds ranges by a quantile and a cut.");
   bind_methods<IInt8LegacyCalibrator>(legacy);
-  legacy.def("get_algorithm", &IInt8LegacyCalibrator::getAlgorithm, "The way to find a range.");
+  legacy.def("get_algorithm", &IInt8LegacyCalibrator::getAlgorithm, "The way to find a range.")
+      .def("get_quantile", &IInt8LegacyCalibrator::getQuantile, "To be defined: the quantile that a range holds.")
+      .def("get_regression_cutoff", &IInt8LegacyCalibrator::getRegressionCutoff, "To be defined: where a range is cut.")
+      .def(
+          "read_histogram_cache", [](IInt8LegacyCalibrator&, size_t) -> nb::object { return nb::none(); }, "length"_a,
+          "What write_histogram_cache got in an earlier build, as bytes; None where there is nothing.")
+      .def(
+          "write_histogram_cache", [](IInt8LegacyCalibrator&, const BufferObject&, size_t) {}, "ptr"_a, "length"_a,
+          "Keeps histograms.");
 
   bind_calibrator<IInt8EntropyCalibrator>(m, "IInt8EntropyCalibrator",
                                           "Finds ranges that lose the least information, of the first kind.");

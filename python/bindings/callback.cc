@@ -22,12 +22,15 @@ PyObject* g_last_logger = nullptr;  ///< A weak reference.
 
 constexpr size_t kLongestDescription = IErrorRecorder::kMAX_DESC_LENGTH;
 
-/// The logger used last, if it is still there.
+}  // namespace
+
 nb::object last_logger() {
   if (g_last_logger == nullptr) return nb::object();
   const nb::object found = nb::borrow(g_last_logger)();
   return found.is_none() ? nb::object() : found;
 }
+
+namespace {
 
 bool is_own_channel(CallbackName name, std::string_view interface) { return interface == name.interface; }
 

@@ -84,6 +84,8 @@ class CallScope {
       recorder_of_ = [](void* it) -> nvinfer1::IErrorRecorder* { return static_cast<Object*>(it)->getErrorRecorder(); };
     if constexpr (requires { object.getLogger(); })
       logger_of_ = [](void* it) -> nvinfer1::ILogger* { return static_cast<Object*>(it)->getLogger(); };
+    else if constexpr (requires { object.getBuilder().getLogger(); })
+      logger_of_ = [](void* it) -> nvinfer1::ILogger* { return static_cast<Object*>(it)->getBuilder().getLogger(); };
     enter();
   }
   ~CallScope();
@@ -142,5 +144,7 @@ auto without_gil(Object& object, Body&& body) {
 /// Remembers the logger of an object that was made, which reports what no call under way can. The library keeps the
 /// process's first logger for good, so that one stays.
 void remember_logger(nb::handle object, const nvinfer1::ILogger& logger);
+/// That logger, if it is still there; else a null object.
+nb::object last_logger();
 
 }  // namespace kiln::python

@@ -174,7 +174,8 @@ void bind_timing(Class& cls) {
 }  // namespace
 
 void bind_config(nb::module_& m) {
-  Class cls(m, "IBuilderConfig", nb::is_weak_referenceable(), "How an engine is to be built.");
+  Class cls(m, "IBuilderConfig", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots),
+            "How an engine is to be built.");
   bind_flags(cls);
   bind_devices(cls);
   bind_callbacks(cls);

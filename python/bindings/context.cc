@@ -201,7 +201,7 @@ void bind_watching(Class& cls) {
 }  // namespace
 
 void bind_context(nb::module_& m) {
-  Class cls(m, "IExecutionContext", nb::is_weak_referenceable(),
+  Class cls(m, "IExecutionContext", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots),
             "Runs of an engine, one at a time. Tensors are on the device; addresses, streams and events are ints.");
   bind_runs(cls);
   bind_tensors(cls);

@@ -209,7 +209,8 @@ void bind_memory(Class& cls) {
 }  // namespace
 
 void bind_engine(nb::module_& m) {
-  Class cls(m, "ICudaEngine", nb::is_weak_referenceable(), "A network that was built, ready to run.");
+  Class cls(m, "ICudaEngine", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots),
+            "A network that was built, ready to run.");
   bind_contexts(cls);
   bind_serializing(cls);
   bind_tensors(cls);

@@ -77,6 +77,7 @@ void bind_error_recorder(nb::module_& m) {
           "MAX_DESC_LENGTH", [](nb::handle) { return IErrorRecorder::kMAX_DESC_LENGTH; },
           "The most characters that a description has.")
       .def("num_errors", &IErrorRecorder::getNbErrors, "How many errors it holds.")
+      .def("get_num_errors", &IErrorRecorder::getNbErrors, "Another name of num_errors.")
       .def("get_error_code", &IErrorRecorder::getErrorCode, "arg0"_a, "The code of an error; 0 is the oldest.")
       .def("get_error_desc", &IErrorRecorder::getErrorDesc, "arg0"_a, "The text of an error; 0 is the oldest.")
       .def("has_overflowed", &IErrorRecorder::hasOverflowed, "Whether errors were dropped because it was full.")

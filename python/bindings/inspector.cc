@@ -13,7 +13,8 @@ namespace kiln::python {
 using nvinfer1::IEngineInspector, nvinfer1::IErrorRecorder, nvinfer1::IExecutionContext;
 
 void bind_inspector(nb::module_& m) {
-  nb::class_<IEngineInspector>(m, "EngineInspector", nb::is_weak_referenceable(), "Tells of an engine's layers.")
+  nb::class_<IEngineInspector>(m, "EngineInspector", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots),
+                               "Tells of an engine's layers.")
       .def_prop_rw(
           "execution_context", &IEngineInspector::getExecutionContext,
           [](IEngineInspector& self, const IExecutionContext* context) {

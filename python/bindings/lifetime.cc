@@ -14,6 +14,7 @@ namespace {
 
 /// An object of the API that Python owns, and the Python objects that it needs.
 struct Holder {
+  PyObject* self;
   void* object;
   void (*destroy)(void*);
   std::vector<nb::object> needs;
@@ -37,10 +38,24 @@ void end(void* payload) noexcept {
   if (found != holders().end() && found->second == holder.get()) holders().erase(found);
 }
 
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  const auto found = holders().find(nb::inst_ptr<void>(self));
+  // An object of a class that derives Builder refers to the one that owns, which is another one.
+  if (found == holders().end() || found->second->self != self) return 0;
+  for (const nb::object& need : found->second->needs) Py_VISIT(need.ptr());
+  for (const auto& [slot, value] : found->second->slots) Py_VISIT(value.ptr());
+  return 0;
+}
+
 }  // namespace
 
+PyType_Slot kOwnerSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse)}, {0, nullptr}};
+
 void own(nb::handle self, void* object, void (*destroy)(void*), std::initializer_list<nb::handle> needs) {
-  auto holder = std::make_unique<Holder>(Holder{.object = object, .destroy = destroy, .needs = {}, .slots = {}});
+  auto holder = std::make_unique<Holder>(
+      Holder{.self = self.ptr(), .object = object, .destroy = destroy, .needs = {}, .slots = {}});
   for (const nb::handle need : needs) holder->needs.push_back(nb::borrow(need));
   holders()[object] = holder.get();
   nb::keep_alive_cb(self, holder.release(), &end);

@@ -47,6 +47,11 @@ Given<T> give_new(T* object, std::initializer_list<nb::handle> needs, const char
   return give(object, needs);
 }
 
+/// The slots of a class whose objects `give` makes: Python's garbage collector sees what they hold, so that a program's
+/// profiler may refer to the context that it is set on. There is nothing to clear: each cycle leads through an object
+/// of the program's, which Python clears.
+extern PyType_Slot kOwnerSlots[];
+
 /// Holds a Python object for as long as `object` of the API lives, or until another one takes its slot. An object that
 /// Python does not own holds for good.
 void hold(const void* object, const std::string& slot, nb::object value);

@@ -54,4 +54,14 @@ NB_MODULE(tensorrt, m) {
   bind_runtime(m);
   bind_refitter(m);
   bind_plugin_library(m);
+
+  bind_plugin_fields(m);
+  bind_plugin_shapes(m);
+  bind_plugin_kernels(m);
+  bind_plugin_native(m);
+  bind_plugin_creators(m);
+  bind_plugin_resources(m);
+  bind_registry(m);
+  bind_plugin_memory(m);
+  bind_plugin_layers(m);
 }

@@ -225,7 +225,7 @@ void bind_error_list(nb::class_<Parser>& cls) {
 }
 
 void bind_refitter_of_models(nb::module_& m) {
-  nb::class_<IParserRefitter> cls(m, "OnnxParserRefitter", nb::is_weak_referenceable(),
+  nb::class_<IParserRefitter> cls(m, "OnnxParserRefitter", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots),
                                   "Gives an engine the weights of a model.");
   cls.def(nb::new_(&create_refitter), "refitter"_a, "logger"_a, "Makes a parser for a refitter.")
       .def(
@@ -268,7 +268,8 @@ void bind_refitter_of_models(nb::module_& m) {
 
 void bind_parser(nb::module_& m) {
   bind_errors(m);
-  nb::class_<IParser> cls(m, "OnnxParser", nb::is_weak_referenceable(), "Adds ONNX models to a network.");
+  nb::class_<IParser> cls(m, "OnnxParser", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots),
+                          "Adds ONNX models to a network.");
   cls.def(nb::new_(&create_parser), "network"_a, "logger"_a, "Makes a parser for a network.");
   bind_parsing(cls);
   bind_support(m, cls);

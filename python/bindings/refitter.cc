@@ -148,7 +148,7 @@ void bind_weights_of(Class& cls) {
 }  // namespace
 
 void bind_refitter(nb::module_& m) {
-  Class cls(m, "Refitter", nb::is_weak_referenceable(), "Replaces weights of an engine.");
+  Class cls(m, "Refitter", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots), "Replaces weights of an engine.");
   cls.def(nb::new_(&create_refitter), "engine"_a, "logger"_a, "Makes a refitter of an engine that is refittable.")
       .def(
           "refit_cuda_engine",

@@ -56,7 +56,7 @@ void bind_loading(Class& cls) {
 }  // namespace
 
 void bind_runtime(nb::module_& m) {
-  Class cls(m, "Runtime", nb::is_weak_referenceable(), "Loads plans.");
+  Class cls(m, "Runtime", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots), "Loads plans.");
   cls.def(nb::new_(&create_runtime), "logger"_a, "Makes a runtime that writes to a logger.");
   bind_loading(cls);
   cls.def_prop_rw("DLA_core", &IRuntime::getDLACore, &IRuntime::setDLACore,

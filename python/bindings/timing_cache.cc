@@ -75,7 +75,7 @@ void bind_timing_cache(nb::module_& m) {
           "arg0"_a, "arg1"_a, "Makes a value of a tactic's hash and its time in milliseconds.")
       .def_rw("tacticHash", &TimingCacheValue::tacticHash, "The hash of the tactic.")
       .def_rw("timingMSec", &TimingCacheValue::timingMSec, "Its time in milliseconds.");
-  nb::class_<ITimingCache>(m, "ITimingCache", nb::is_weak_referenceable(),
+  nb::class_<ITimingCache>(m, "ITimingCache", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots),
                            "Measurements of earlier builds, which make the next build quick and its choices the same.")
       .def(
           "serialize", [](const ITimingCache& self) { return give(self.serialize(), {}); },

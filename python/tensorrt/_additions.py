@@ -1,6 +1,7 @@
 # Copyright the Kiln authors
 # SPDX-License-Identifier: Apache-2.0
 """What the module has in Python: context managers, the sizes and numpy types of DataType, small functions."""
+import typing
 import warnings
 
 from . import tensorrt as _module
@@ -58,13 +59,14 @@ def nptype(trt_type):
     return getattr(numpy, _NUMPY_NAMES[trt_type])
 
 
-def _itemsize(self):
+def _itemsize(self) -> float:
     """The size of an element in bytes: a fraction where it has fewer than 8 bits."""
     bits = _BITS[self]
     return bits // 8 if bits % 8 == 0 else bits / 8
 
 
-def _enter(self):
+def _enter(self) -> typing.Self:
+    """Warns that context managers are deprecated; gives the object itself."""
     warnings.warn(
         "context managers of tensorrt's objects are deprecated; an object goes when nothing refers to it any more",
         DeprecationWarning,
@@ -73,7 +75,7 @@ def _enter(self):
     return self
 
 
-def _exit(self, exc_type, exc_value, traceback):
+def _exit(self, exc_type: object, exc_value: object, traceback: object) -> None:
     """Does nothing: the object goes when nothing refers to it any more."""
 
 

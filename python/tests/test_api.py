@@ -18,7 +18,7 @@ INTENDED = json.loads(check_api.INTENDED.read_text())
 def test_the_module_is_tensorrts():
     found = check_api.found_modules(MANIFEST["modules"])
     comparison, left, unused = check_api.check(MANIFEST, found, INTENDED)
-    assert comparison.counts["methods"] > 600, "the manifest is not complete"
+    assert comparison.counts["methods"] > 500, "the manifest is not complete"
     assert [f"{difference.where}: {difference.what}" for difference in left] == []
     assert unused == [], "these intended differences are no longer there"
 
@@ -75,7 +75,7 @@ def change(path, value):
      "Builder.create_network: takes flags by position only"),
     (["classes", "Builder", "methods", "create_network"], ["(self, flags: int = 1) -> INetworkDefinition"],
      "Builder.create_network: flags: the default is 1, in TensorRT 0"),
-    (["classes", "Builder", "methods", "create_network"], ["(self, flags: int = 0, more: int = 0) -> INetworkDefinition"],
+    (["classes", "Builder", "methods", "create_network"], ["(self, flags: int = 0, *, more: int) -> INetworkDefinition"],
      "Builder.create_network: has one argument more: more"),
     (["classes", "Builder", "methods", "create_network"], ["(self, flags: int = 0) -> ICudaEngine"],
      "Builder.create_network: returns: ICudaEngine does not say INetworkDefinition, in TensorRT INetworkDefinition"),
@@ -110,6 +110,7 @@ class Sample:
     """What describe.py reads of a class of plain Python."""
 
     LIMIT = 3
+    weight: float
 
     def __init__(self, name, count: int = 2):
         self._name = name
@@ -142,6 +143,7 @@ def test_a_class_is_described():
         "static": {"make": ["(*names, deep=False) -> 'Sample'"]},
         "readonly": {"size": "int"},
         "writable": {"name": "str"},
+        "annotated": {"weight": "float"},
     }
 
 

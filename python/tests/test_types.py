@@ -2,13 +2,14 @@
 import importlib.util
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
 import pytest
 
 PACKAGES = pathlib.Path(importlib.util.find_spec("tensorrt").origin).parent.parent
-ALLOWED = pathlib.Path(__file__).resolve().parents[1] / "api" / "stubtest.txt"
+API = pathlib.Path(__file__).resolve().parents[1] / "api"
 
 PROGRAM = """
 import tensorrt as trt
@@ -18,8 +19,9 @@ def build(model: bytes) -> trt.ICudaEngine | None:
     builder = trt.Builder(logger)
     network = builder.create_network(1 << int(trt.NetworkDefinitionCreationFlag.STRONGLY_TYPED))
     parser = trt.OnnxParser(network, logger)
-    if not parser.parse(model):
-        raise RuntimeError(parser.get_error(0).desc())
+    error = None if parser.parse(model) else parser.get_error(0)
+    if error:
+        raise RuntimeError(error.desc())
     x = network.add_input("x", trt.float32, (1, 3, 8, 8))
     x.allowed_formats = 1 << int(trt.TensorFormat.LINEAR)
     layer = network.add_activation(x, trt.ActivationType.RELU)
@@ -34,7 +36,7 @@ def build(model: bytes) -> trt.ICudaEngine | None:
 WRONG = [
     ("logger = trt.Logger(trt.Logger.WARNING)", "logger = trt.Logger(trt.float32)", "Logger"),
     ("builder = trt.Builder(logger)", "builder = trt.Builder()", "Builder"),
-    ("layer.alpha = 0.5", "layer.alpha = 'half'", "alpha"),
+    ("layer.alpha = 0.5", "layer.alpha = 'half'", "expression has type \"str\""),
     ("layer.alpha = 0.5", "layer.aplha = 0.5", "aplha"),
     ("trt.ActivationType.RELU", "trt.ActivationType.RELUU", "RELUU"),
     ('network.add_input("x", trt.float32, (1, 3, 8, 8))', 'network.add_input("x", (1, 3, 8, 8))', "add_input"),
@@ -58,9 +60,19 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("types")
 
 
+# What stubtest says of nanobind's classes, whatever the stubs are.
+OF_NANOBIND = re.compile(
+    r"is inconsistent, metaclass differs$|\.__nb_enum__ is not present in stub$|"
+    r"\w is not a function$|\.IHostMemory\.__buffer__ is not present at runtime$|\.__init__ is inconsistent, stub does not have \*args parameter|"  # no constructor
+    r"stub is a staticmethod but runtime is not$"
+)
+
+
 def test_the_stubs_have_what_the_module_has(folder):
-    status, output = run("mypy.stubtest", "tensorrt", "--allowlist", ALLOWED)
-    assert status == 0, output
+    _, output = run("mypy.stubtest", "tensorrt", "--concise", "--ignore-disjoint-bases", "--mypy-config-file", API / "mypy.ini")
+    lines = output.splitlines()
+    assert len(lines) > 100, output  # it did compare
+    assert [line for line in lines if not OF_NANOBIND.search(line)] == []
 
 
 def test_a_program_is_right(folder):

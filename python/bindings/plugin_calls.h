@@ -1,0 +1,122 @@
+/// Calls of Python code for callbacks of C++ about plugins: with the GIL, and with no exception that gets out.
+#pragma once
+
+#include <NvInferRuntime.h>
+#include <nanobind/nanobind.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kiln::python {
+
+namespace nb = nanobind;
+
+/// Holds the GIL while it lives; false where the interpreter is gone, or another thread is taking it down.
+class PythonLock {
+ public:
+  PythonLock();
+  PythonLock(const PythonLock&) = delete;
+  PythonLock& operator=(const PythonLock&) = delete;
+  ~PythonLock();
+  explicit operator bool() const { return is_held_; }
+  /// Of the thread that takes the interpreter down, from when on no other may enter it.
+  static void interpreter_ends();
+
+ private:
+  bool is_held_;
+  PyGILState_STATE state_{};
+};
+
+/// A plugin, creator or resource that Python implements, as an adapter in C++ holds it: one reference.
+class PythonSide {
+ public:
+  explicit PythonSide(nb::object object) : object_(std::move(object)) {}
+  PythonSide(const PythonSide&) = delete;
+  PythonSide& operator=(const PythonSide&) = delete;
+  /// Takes the GIL. Where the interpreter is gone, so is the object.
+  ~PythonSide();
+
+  const nb::object& object() const { return object_; }
+  auto attr(const char* name) const { return object_.attr(name); }
+
+ private:
+  nb::object object_;
+};
+
+/// Reports the exception that a catch clause has caught of a method of `object`: with its traceback to the logger, in a
+/// line to the recorder, of the call that is under way, or of the process. A KeyboardInterrupt and its like are raised
+/// when the call returns to Python. Needs the GIL.
+void report_exception(nb::handle object, const char* method) noexcept;
+
+/// What `body` returns; `failure`, once it is reported, where it throws, or where Python can run no more.
+template <class Value, class Body>
+Value answer(const PythonSide& side, const char* method, Value failure, Body body) noexcept {
+  const PythonLock lock;
+  if (!lock) return failure;
+  try {
+    return body();
+  } catch (...) {
+    report_exception(side.object(), method);
+    return failure;
+  }
+}
+
+/// 0 where `body` returns, -1 where it throws.
+template <class Body>
+int32_t succeeds(const PythonSide& side, const char* method, Body body) noexcept {
+  return answer(side, method, int32_t{-1}, [&] {
+    body();
+    return int32_t{0};
+  });
+}
+
+/// TypeError: "returned a str; `needed` is needed".
+[[noreturn]] void wrong_result(nb::handle result, const char* needed);
+
+/// A method's result as C++ takes it; `needed` says what that is, with its article.
+template <class Value>
+Value result_as(nb::handle result, const char* needed) {
+  Value value{};
+  if (!nb::try_cast(result, value)) wrong_result(result, needed);
+  return value;
+}
+
+/// The elements of a list, tuple or other sequence that a method returned.
+template <class Value>
+std::vector<Value> results_as(nb::handle result, const char* needed) {
+  if (!nb::isinstance<nb::sequence>(result)) wrong_result(result, needed);
+  std::vector<Value> values;
+  for (const nb::handle one : nb::borrow<nb::sequence>(result)) values.push_back(result_as<Value>(one, needed));
+  return values;
+}
+
+/// A list of copies, as Python is given arrays of C++.
+template <class Value>
+nb::list list_of(const Value* values, int32_t count) {
+  nb::list list;
+  for (int32_t i = 0; i < count; ++i) list.append(nb::cast(Value(values[i])));
+  return list;
+}
+
+/// A list of addresses, as int.
+template <class Pointer>
+nb::list addresses_of(const Pointer* pointers, int32_t count) {
+  nb::list list;
+  for (int32_t i = 0; i < count; ++i) list.append(nb::int_(reinterpret_cast<uintptr_t>(pointers[i])));
+  return list;
+}
+
+/// Text that an attribute gave, kept for C++, which gets a pointer. The pointer stays valid while the text is the same.
+class KeptText {
+ public:
+  const char* keep(std::string text) {
+    if (text != text_) text_ = std::move(text);
+    return text_.c_str();
+  }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace kiln::python

@@ -1,0 +1,273 @@
+# Copyright the Kiln authors
+# SPDX-License-Identifier: Apache-2.0
+"""Objects in any order of their ends, and after what they came from is gone."""
+import gc
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import weakref
+
+import numpy as np
+import pytest
+import running
+import tensorrt as trt
+from running import Messages, Recorder, doubled, engine_of_doubled, plan_of_doubled, quick
+
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+
+def test_parts_outlive_their_makers():
+    def context():
+        logger = Messages()
+        return trt.Runtime(logger).deserialize_cuda_engine(plan_of_doubled(logger)).create_execution_context()
+
+    found = context()
+    gc.collect()
+    assert (running.run(found, X) == 2 * X).all()
+    assert found.engine.num_io_tensors == 2
+
+
+def test_network_and_config_outlive_the_builder():
+    builder = trt.Builder(Messages())
+    network, config, profile = doubled(builder), quick(builder), builder.create_optimization_profile()
+    del builder
+    gc.collect()
+    assert network.num_layers == 1 and config.builder_optimization_level == 0 and profile.extra_memory_target == 1
+    other = trt.Builder(Messages())
+    assert other.build_serialized_network(network, config) is not None
+
+
+def test_parser_outlives_names_of_its_network():
+    logger = Messages()
+    parser = trt.OnnxParser(trt.Builder(logger).create_network(), logger)
+    gc.collect()
+    assert not parser.parse(b"no model") and parser.num_errors == 1
+    error = parser.get_error(0)
+    parser.clear_errors()
+    assert parser.num_errors == 0 and error.code() == trt.ErrorCode.MODEL_DESERIALIZE_FAILED and error.desc()
+    assert "MODEL_DESERIALIZE_FAILED" in str(error) and parser.get_error(0) is None
+
+
+def test_objects_end():
+    """Nothing stays but the process's first logger."""
+    trt.Builder(Messages())
+    logger = Messages()
+    engine = engine_of_doubled(logger)
+    context = engine.create_execution_context()
+    context.error_recorder = recorder = Recorder()
+    config = engine.create_serialization_config()
+    ends = [weakref.ref(it) for it in (logger, engine, context, recorder, config)]
+    del logger, engine, context, recorder, config
+    gc.collect()
+    assert [end() for end in ends] == [None] * 5
+
+
+def test_items_are_released_when_others_come():
+    context = engine_of_doubled(Messages()).create_execution_context()
+    first, second = Recorder(), Recorder()
+    context.error_recorder = first
+    end = weakref.ref(first)
+    del first
+    assert end() is not None and context.error_recorder is end()
+    context.error_recorder = second
+    assert end() is None and context.error_recorder is second
+
+
+def test_the_same_object_comes_back():
+    logger = Messages()
+    builder = trt.Builder(logger)
+    assert builder.logger is logger
+    runtime = trt.Runtime(logger)
+    assert runtime.logger is logger
+    engine = runtime.deserialize_cuda_engine(plan_of_doubled(logger))
+    context = engine.create_execution_context()
+    assert context.engine is engine
+    inspector = engine.create_engine_inspector()
+    inspector.execution_context = context
+    assert inspector.execution_context is context
+    inspector.execution_context = None
+    assert inspector.execution_context is None
+
+
+def test_makers_can_be_derived():
+    class Builder(trt.Builder):
+        def __init__(self, logger):
+            super().__init__(logger)
+            self.mine = 7
+
+    builder = Builder(Messages())
+    builder.error_recorder = recorder = Recorder()
+    end = weakref.ref(recorder)
+    del recorder
+    assert builder.mine == 7 and builder.error_recorder is end()
+    assert builder.build_serialized_network(doubled(builder), quick(builder)) is not None
+    del builder
+    gc.collect()
+    assert end() is None
+
+
+def test_weights_and_profiles_stay_until_the_build():
+    logger = Messages()
+    builder = trt.Builder(logger)
+    network = builder.create_network()
+    x = network.add_input("x", trt.float32, (-1, 3))
+    constant = network.add_constant((1, 3), np.array([[1, 2, 3]], dtype=np.float32)).get_output(0)
+    y = network.add_elementwise(x, constant, trt.ElementWiseOperation.SUM).get_output(0)
+    y.name = "y"
+    network.mark_output(y)
+    config = quick(builder)
+    profile = builder.create_optimization_profile()
+    profile.set_shape("x", (1, 3), (2, 3), (4, 3))
+    config.add_optimization_profile(profile)
+    del constant, profile, y
+    gc.collect()
+    np.full((1000, 1000), 7.0, dtype=np.float32)  # memory that was freed would be this now
+    engine = trt.Runtime(logger).deserialize_cuda_engine(builder.build_serialized_network(network, config))
+    context = engine.create_execution_context()
+    context.set_input_shape("x", X.shape)
+    assert (running.run(context, X) == X + [[1, 2, 3]]).all()
+
+
+def test_cycles_end():
+    """A program's class that refers to what it is set on."""
+
+    class Profiler(trt.IProfiler):
+        def __init__(self, context):
+            trt.IProfiler.__init__(self)
+            self.context = context
+
+    class Builder(trt.Builder):
+        pass
+
+    context = engine_of_doubled(Messages()).create_execution_context()
+    context.profiler = Profiler(context)
+    builder = Builder(Messages())
+    builder.error_recorder = recorder = Recorder()
+    recorder.builder = builder
+    ends = [weakref.ref(it) for it in (context, context.engine, context.profiler, builder, recorder)]
+    gc.collect()
+    assert None not in [end() for end in ends]
+    del context, builder, recorder
+    gc.collect()
+    assert [end() for end in ends[:3]] == [None] * 3
+
+
+def test_names_are_kept():
+    context = engine_of_doubled(Messages()).create_execution_context()
+    context.name = "a name of " + str(id(context))
+    gc.collect()
+    assert context.name == "a name of " + str(id(context))
+
+
+def test_context_managers_warn_and_work():
+    with pytest.warns(DeprecationWarning):
+        with trt.Logger() as logger, trt.Builder(logger) as builder, builder.create_network() as network:
+            assert network.num_layers == 0
+        with builder.create_builder_config() as config, trt.OnnxParser(network, logger) as parser:
+            assert parser.num_errors == 0 and config is not None
+    assert builder.create_network() is not None  # it goes when nothing refers to it, not at the end of the block
+    builder.__del__()
+    assert builder.create_network() is not None
+
+
+def test_wrong_objects_are_type_errors():
+    logger = Messages()
+    builder = trt.Builder(logger)
+    for wrong in (None, 1, "text", builder, object()):
+        with pytest.raises(TypeError):
+            trt.Builder(wrong)
+        with pytest.raises(TypeError):
+            trt.Runtime(wrong)
+        with pytest.raises(TypeError):
+            builder.build_serialized_network(wrong, quick(builder))
+        with pytest.raises(TypeError):
+            trt.OnnxParser(wrong, logger)
+    with pytest.raises(TypeError):
+        builder.error_recorder = logger
+    for cls in (trt.ICudaEngine, trt.IExecutionContext, trt.IBuilderConfig, trt.IHostMemory):
+        with pytest.raises(TypeError):
+            cls()
+
+
+def test_an_object_without_init_is_a_type_error():
+    uninitialized = trt.ILogger.__new__(trt.ILogger)
+    with pytest.raises(TypeError), pytest.warns(RuntimeWarning):
+        trt.Builder(uninitialized)
+
+
+def test_builds_do_not_leak():
+    """100 rounds through everything: objects, handles of files and memory stay as they are."""
+    logger = Messages()
+
+    def round():
+        engine = engine_of_doubled(logger)
+        context = engine.create_execution_context()
+        context.error_recorder = Recorder()
+        running.run(context, X)
+
+    def count():
+        gc.collect()
+        logger.texts.clear()
+        resident = int(open("/proc/self/statm").read().split()[1]) * 4
+        return len(gc.get_objects()), len(os.listdir("/proc/self/fd")), resident
+
+    for _ in range(10):
+        round()
+    before = count()
+    for _ in range(100):
+        round()
+    after = count()
+    assert after[0] <= before[0] + 20 and after[1] == before[1]
+    assert after[2] - before[2] < 8000, "KiB"
+
+
+def test_threads_build_and_run():
+    """Loggers, recorders and the GIL: no thread waits for another one for good."""
+    logger = Messages()
+    wrong = []
+
+    def work():
+        for _ in range(5):
+            context = engine_of_doubled(logger).create_execution_context()
+            if not (running.run(context, X) == 2 * X).all():
+                wrong.append(context)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=120)
+    assert not wrong and not any(thread.is_alive() for thread in threads)
+
+
+SCRIPT = """
+    import sys
+    sys.path.insert(0, {tests!r})
+    import numpy as np, running, tensorrt as trt
+    logger = running.Messages()
+    engine = running.engine_of_doubled(logger)
+    context = engine.create_execution_context()
+    x = np.ones((2, 3), dtype=np.float32)
+    context.error_recorder = running.Recorder()
+    running.run(context, x)
+    {end}
+"""
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "keep = [logger]; keep.append(keep); del logger, engine, context",
+        "del logger",
+        "sys.keep = context",
+        "context.execute_async_v3(0)",
+        "import threading; threading.Thread(target=running.engine_of_doubled, args=(logger,)).start()",
+        "raise SystemExit(0)",
+    ],
+)
+def test_the_interpreter_ends(end):
+    script = textwrap.dedent(SCRIPT).format(tests=os.path.dirname(__file__), end=end)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and not done.stderr, done.stderr

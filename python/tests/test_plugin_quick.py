@@ -1,0 +1,565 @@
+"""Quick plugins: functions with decorators, run by Python on the CPU."""
+
+import os
+import pathlib
+import subprocess
+import sys
+from typing import List, Tuple, Union
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import tensorrt as trt
+import tensorrt.plugin as trtp
+from networks import Bench
+from plugins import run_by_allocators
+
+X = np.linspace(-2, 2, 12, dtype=np.float32).reshape(3, 4)
+
+
+@trtp.register("tests::affine")
+def affine(x: trtp.TensorDesc, factor: float, offset: int) -> trtp.TensorDesc:
+    """y = factor * x + offset"""
+    return x.like()
+
+
+@trtp.impl("tests::affine")
+def affine_impl(x: trtp.Tensor, factor: float, offset: int, outputs: Tuple[trtp.Tensor], stream: int) -> None:
+    (y,) = outputs
+    assert y.dtype == trt.float32 and y.format == trt.TensorFormat.LINEAR
+    assert x.ndim == 2 and x.numel() == 12 and tuple(x.shape) == (3, 4) and tuple(x.strides) == (4, 1)
+    assert not x.is_aliased and not x.is_data_dependent
+    np.asarray(y)[...] = np.asarray(x) * factor + offset
+
+
+def test_decorated_functions():
+    bench = Bench()
+    layer = bench.network.add_plugin(trtp.op.tests.affine(bench.input("x", X), factor=1.5, offset=-2))
+    assert type(layer) is trt.IPluginV3Layer
+    (y,) = bench.run({"x": X}, [layer.get_output(0)])
+    np.testing.assert_allclose(y, X * 1.5 - 2, rtol=1e-6)
+    assert bench.log.take_errors() == ""
+
+
+@pytest.mark.parametrize("flag", [None, trt.NetworkDefinitionCreationFlag.PREFER_JIT_PYTHON_PLUGINS])
+def test_forms_of_add_plugin(flag):
+    bench = Bench(0 if flag is None else 1 << int(flag))
+    x = bench.input("x", X)
+    made = trtp.op.tests.affine(x, offset=1, factor=2.0)  # the order of attributes is free
+    assert bench.network.add_plugin(made) is not None
+    assert bench.network.add_plugin(made, aot=False) is not None
+    tensors, shape_inputs, plugin = made(trt.QuickPluginCreationRequest.STRICT_JIT)
+    assert len(tensors) == 1 and shape_inputs == []
+    assert bench.network.add_plugin((tensors, shape_inputs, plugin)) is not None
+    with pytest.raises(ValueError, match="'tests::affine' has no aot_impl function"):
+        bench.network.add_plugin(made, aot=True)
+
+
+@trtp.register("tests::all_attributes")
+def all_attributes(
+    x: trtp.TensorDesc,
+    an_int: int,
+    a_float: float,
+    a_bool: bool,
+    a_str: str,
+    some_bytes: bytes,
+    i8: npt.NDArray[np.int8],
+    i16: npt.NDArray[np.int16],
+    i32: npt.NDArray[np.int32],
+    i64: npt.NDArray[np.int64],
+    f16: npt.NDArray[np.float16],
+    f32: npt.NDArray[np.float32],
+    f64: npt.NDArray[np.float64],
+    flags: npt.NDArray[np.bool_],
+) -> trtp.TensorDesc:
+    return x.like()
+
+
+SEEN = {}
+
+
+@trtp.impl("tests::all_attributes")
+def all_attributes_impl(
+    x, an_int, a_float, a_bool, a_str, some_bytes, i8, i16, i32, i64, f16, f32, f64, flags, outputs, stream
+):
+    SEEN.update(locals())
+    np.asarray(outputs[0])[...] = np.asarray(x)
+
+
+ATTRIBUTES = {
+    "an_int": -(2**40),
+    "a_float": 0.1,
+    "a_bool": True,
+    "a_str": "text with ü",
+    "some_bytes": b"\x00\xff\x00",
+    "i8": np.array([-128, 127], np.int8),
+    "i16": np.array([-(2**15)], np.int16),
+    "i32": np.array([1, 2, 3], np.int32),
+    "i64": np.array([2**60], np.int64),
+    "f16": np.array([0.5, -2], np.float16),
+    "f32": np.array([0.1], np.float32),
+    "f64": np.array([0.1, 0.2], np.float64),
+    "flags": np.array([True, False], np.bool_),
+}
+
+
+def test_attributes_of_each_type():
+    bench = Bench()
+    layer = bench.network.add_plugin(trtp.op.tests.all_attributes(bench.input("x", X), **ATTRIBUTES))
+    SEEN.clear()
+    bench.run({"x": X}, [layer.get_output(0)])  # from a plan, which has the attributes as fields
+    for name, value in ATTRIBUTES.items():
+        assert type(SEEN[name]) is type(value), name
+        np.testing.assert_array_equal(SEEN[name], value)
+        if isinstance(value, np.ndarray):
+            assert SEEN[name].dtype == value.dtype
+
+
+def test_empty_attributes():
+    bench = Bench()
+    empty = {**ATTRIBUTES, "a_str": "", "some_bytes": b"", "f32": np.array([], np.float32)}
+    layer = bench.network.add_plugin(trtp.op.tests.all_attributes(bench.input("x", X), **empty))
+    SEEN.clear()
+    bench.run({"x": X}, [layer.get_output(0)])
+    assert SEEN["a_str"] == "" and SEEN["some_bytes"] == b"" and SEEN["f32"].shape == (0,)
+
+
+@trtp.register("tests::pad")
+def pad(x: trtp.TensorDesc, pads: npt.NDArray[np.int32]) -> trtp.TensorDesc:
+    y = x.like()
+    for i in range(pads.size):
+        y.shape_expr[i] += int(pads[i])
+    return y
+
+
+@trtp.autotune("tests::pad")
+def pad_autotune(x: trtp.TensorDesc, outputs: Tuple[trtp.TensorDesc]) -> List[trtp.AutoTuneCombination]:
+    assert x.has_shape and x.shape.is_dynamic
+    assert x.shape.min == (1, 4) and x.shape.opt == (2, 4) and x.shape.max == (5, 4)
+    assert outputs[0].shape.max == (6, 6)
+    return [trtp.AutoTuneCombination("FP32|FP16, FP32|FP16", "LINEAR", [4, 9])]
+
+
+@trtp.impl("tests::pad")
+def pad_impl(x, pads, outputs, stream, tactic):
+    assert tactic in (4, 9)
+    array = np.asarray(x)
+    np.asarray(outputs[0])[...] = np.pad(array, [(0, int(extent)) for extent in pads], constant_values=tactic)
+
+
+def test_symbolic_shapes_autotune_and_tactics():
+    bench = Bench()
+    x = bench.input("x", (-1, 4))
+    layer = bench.network.add_plugin(trtp.op.tests.pad(x, pads=np.array([1, 2], np.int32)))
+    y = layer.get_output(0)
+    y.name = "y"
+    assert tuple(y.shape) == (-1, 6)
+    bench.network.mark_output(y)
+    config = bench.builder.create_builder_config()
+    profile = bench.builder.create_optimization_profile()
+    profile.set_shape("x", (1, 4), (2, 4), (5, 4))
+    config.add_optimization_profile(profile)
+    plan = bench.builder.build_serialized_network(bench.network, config)
+    assert plan is not None, bench.log.take_errors()
+    context = trt.Runtime(bench.log).deserialize_cuda_engine(plan).create_execution_context()
+    for rows in (1, 5, 3):
+        given = np.arange(rows * 4, dtype=np.float32).reshape(rows, 4)
+        made = np.empty((rows + 1, 6), np.float32)
+        assert context.set_input_shape("x", given.shape)
+        assert context.execute_v2([given.ctypes.data, made.ctypes.data])
+        assert made[-1, -1] in (4, 9)
+        np.testing.assert_array_equal(made, np.pad(given, [(0, 1), (0, 2)], constant_values=made[-1, -1]))
+
+
+@trtp.register("tests::nonzero")
+def nonzero(x: trtp.TensorDesc) -> Tuple[trtp.TensorDesc, trtp.TensorDesc]:
+    most = x.shape_expr.numel()
+    size = trtp.size_tensor(most // 2, most)
+    size.dtype = trt.int64
+    assert size.is_size_tensor and size.expr().is_size_tensor
+    return trtp.from_shape_expr((size.expr(), 2), dtype=trt.int32), size
+
+
+@trtp.impl("tests::nonzero")
+def nonzero_impl(x, outputs, stream):
+    found = np.argwhere(np.asarray(x)).astype(np.int32)
+    assert outputs[0].is_data_dependent
+    np.asarray(outputs[0].aliased(found.shape))[...] = found
+    np.asarray(outputs[1])[...] = len(found)
+
+
+def test_size_that_data_decides():
+    x = np.array([[0, 1, 0, 2], [0, 0, 0, 0], [3, 0, 0, 4]], np.float32)
+    bench = Bench()
+    layer = bench.network.add_plugin(trtp.op.tests.nonzero(bench.input("x", x)))
+    assert layer is not None, bench.log.take_errors()
+    (y,) = run_by_allocators(bench, {"x": x}, [layer.get_output(0)])
+    np.testing.assert_array_equal(y, np.argwhere(x))
+
+
+@trtp.register("tests::add_in_place")
+def add_in_place(x: trtp.TensorDesc, delta: int) -> trtp.TensorDesc:
+    return x.aliased()
+
+
+@trtp.impl("tests::add_in_place")
+def add_in_place_impl(x, delta, outputs, stream):
+    assert x.data_ptr == outputs[0].data_ptr
+    memory = np.asarray(x)
+    memory += delta
+
+
+def test_aliased_output():
+    bench = Bench()
+    first = bench.network.add_plugin(trtp.op.tests.add_in_place(bench.input("x", X), delta=2))
+    second = bench.network.add_plugin(trtp.op.tests.add_in_place(first.get_output(0), delta=4))
+    y = second.get_output(0)
+    bench.network.mark_output(y)
+    config = bench.builder.create_builder_config()
+    config.set_preview_feature(trt.PreviewFeature.ALIASED_PLUGIN_IO_10_03, True)
+    plan = bench.builder.build_serialized_network(bench.network, config)
+    assert plan is not None, bench.log.take_errors()
+    context = trt.Runtime(bench.log).deserialize_cuda_engine(plan).create_execution_context()
+    x, made = X.copy(), np.empty_like(X)
+    assert context.execute_v2([x.ctypes.data, made.ctypes.data])
+    np.testing.assert_allclose(made, X + 6, rtol=1e-6)
+
+
+@trtp.register("tests::lazy", lazy_register=True)
+def lazy(x: trtp.TensorDesc, values: np.ndarray) -> trtp.TensorDesc:
+    return x.like()
+
+
+@trtp.impl("tests::lazy")
+def lazy_impl(x, values, outputs, stream):
+    np.asarray(outputs[0])[...] = np.asarray(x) + values.sum()
+
+
+def test_lazy_registration():
+    registry = trt.get_plugin_registry()
+    assert registry.get_creator("affine", "1", "tests") is not None
+    assert registry.get_creator("lazy", "1", "tests") is None
+    bench = Bench()
+    layer = bench.network.add_plugin(trtp.op.tests.lazy(bench.input("x", X), values=np.array([1, 2], np.int16)))
+    creator = registry.get_creator("lazy", "1", "tests")
+    assert [(one.name, one.type) for one in creator.field_names] == [("values", trt.PluginFieldType.INT16)]
+    (y,) = bench.run({"x": X}, [layer.get_output(0)])
+    np.testing.assert_allclose(y, X + 3, rtol=1e-6)
+
+
+LOADS = """
+import sys
+import numpy as np
+import tensorrt as trt
+import test_plugin_quick
+log = trt.Logger(trt.Logger.ERROR)
+engine = trt.Runtime(log).deserialize_cuda_engine(open(sys.argv[1], "rb").read())
+context = engine.create_execution_context()
+x = test_plugin_quick.X.copy()
+y = np.empty_like(x)
+assert context.execute_v2([x.ctypes.data, y.ctypes.data])
+assert np.allclose(y, x * 3 + 1)
+print("right")
+"""
+
+
+def test_saved_plan_in_a_new_process(tmp_path):
+    bench = Bench()
+    layer = bench.network.add_plugin(trtp.op.tests.affine(bench.input("x", X), factor=3.0, offset=1))
+    bench.network.mark_output(layer.get_output(0))
+    path = tmp_path / "affine.plan"
+    path.write_bytes(bench.builder.build_serialized_network(bench.network, bench.builder.create_builder_config()))
+    here = str(pathlib.Path(__file__).parent)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([here, os.environ.get("PYTHONPATH", "")])}
+    command = [sys.executable, "-c", LOADS, str(path)]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert (ran.returncode, ran.stdout) == (0, "right\n"), ran.stderr
+
+
+def test_exceptions_of_each_function():
+    @trtp.register("tests::raises")
+    def described(x: trtp.TensorDesc) -> trtp.TensorDesc:
+        if failing == "register":
+            raise ValueError("no register today")
+        return x.like()
+
+    @trtp.autotune("tests::raises")
+    def tuned(x, outputs):
+        if failing == "autotune":
+            raise ValueError("no autotune today")
+        return trtp.AutoTuneCombination("FP32, FP32")
+
+    @trtp.impl("tests::raises")
+    def run(x, outputs, stream):
+        if failing == "impl":
+            raise ValueError("no impl today")
+        np.asarray(outputs[0])[...] = np.asarray(x)
+
+    for failing, method in ("register", "get_output_shapes"), ("autotune", "get_supported_format_combinations"):
+        bench = Bench()
+        layer = bench.network.add_plugin(trtp.op.tests.raises(bench.input("x", X)))
+        if failing == "register":
+            assert layer is None
+        else:
+            bench.network.mark_output(layer.get_output(0))
+            assert bench.builder.build_serialized_network(bench.network, bench.builder.create_builder_config()) is None
+        text = bench.log.take_errors()
+        assert f"plugin 'raises' version '1' of namespace 'tests': {method} raised ValueError: no {failing} today" in text
+    failing = "impl"
+    bench = Bench()
+    layer = bench.network.add_plugin(trtp.op.tests.raises(bench.input("x", X)))
+    with pytest.raises(AssertionError, match="enqueue raised ValueError: no impl today"):
+        bench.run({"x": X}, [layer.get_output(0)])
+    failing = None
+    bench = Bench()
+    layer = bench.network.add_plugin(trtp.op.tests.raises(bench.input("x", X)))
+    np.testing.assert_array_equal(bench.run({"x": X}, [layer.get_output(0)])[0], X)
+
+
+def described(x: trtp.TensorDesc, a: int) -> trtp.TensorDesc:
+    return x.like()
+
+
+def without_hint(x) -> trtp.TensorDesc: ...
+def with_default(x: trtp.TensorDesc, a: int = 3) -> trtp.TensorDesc: ...
+def attribute_first(a: int, x: trtp.TensorDesc) -> trtp.TensorDesc: ...
+def tensor_last(x: trtp.TensorDesc, a: int, y: trtp.TensorDesc) -> trtp.TensorDesc: ...
+def reserved(x: trtp.TensorDesc, stream: int) -> trtp.TensorDesc: ...
+def a_list(x: trtp.TensorDesc, a: list) -> trtp.TensorDesc: ...
+def any_array(x: trtp.TensorDesc, a: np.ndarray) -> trtp.TensorDesc: ...
+def complex_array(x: trtp.TensorDesc, a: npt.NDArray[np.complex64]) -> trtp.TensorDesc: ...
+def returns_nothing(x: trtp.TensorDesc): ...
+def returns_int(x: trtp.TensorDesc) -> int: ...
+def any_number(x: trtp.TensorDesc) -> Tuple[trtp.TensorDesc, ...]: ...
+def starred(*x: trtp.TensorDesc) -> trtp.TensorDesc: ...
+
+
+@pytest.mark.parametrize(
+    "function, words",
+    [
+        (without_hint, "'x' has no annotation"),
+        (with_default, "'a' has a default value"),
+        (attribute_first, "'a' is no TensorDesc; tensors come first"),
+        (tensor_last, "tensor 'y' stands behind an attribute"),
+        (reserved, "an attribute cannot be called 'stream'"),
+        (a_list, "attribute 'a' is annotated with <class 'list'>"),
+        (any_array, "'a' is an array of any type, which only a plugin with lazy_register can have"),
+        (complex_array, "attribute 'a' is annotated with"),
+        (returns_nothing, "its return annotation is"),
+        (returns_int, "its return annotation is <class 'int'>"),
+        (any_number, "its return annotation is"),
+        (starred, "'x' can neither be given by position nor by name"),
+    ],
+)
+def test_wrong_register_functions(function, words):
+    with pytest.raises(ValueError) as failure:
+        trtp.register(f"tests::{function.__name__}")(function)
+    assert words in str(failure.value)
+    assert not hasattr(trtp.op.tests, function.__name__)
+
+
+def test_wrong_ids():
+    for wrong in ("name", "a::b::c", "trt::name", "::name", "tests::", "tests::a.b", "a.b::name"):
+        with pytest.raises(ValueError):
+            trtp.register(wrong)(described)
+    with pytest.raises(ValueError, match="is registered already"):
+        trtp.register("tests::affine")(affine)
+    for decorator in (trtp.impl, trtp.aot_impl, trtp.autotune):
+        with pytest.raises(ValueError, match="'tests::unknown' is not registered"):
+            decorator("tests::unknown")(described)
+    with pytest.raises(AttributeError, match="tensorrt.plugin.op.tests has no 'unknown'"):
+        trtp.op.tests.unknown
+    with pytest.raises(AttributeError, match="tensorrt.plugin.op has no 'nobody'"):
+        trtp.op.nobody
+
+
+def test_wrong_implementations():
+    trtp.register("tests::checked")(described)
+    wrong = [
+        (trtp.impl, lambda x, outputs: None, r"its parameters are \(x, outputs\); \(x, outputs, stream\) is expected"),
+        (trtp.impl, lambda y, outputs, stream: None, "its parameters are"),
+        (trtp.impl, lambda x, b, outputs, stream: None, "its parameters are"),
+        (trtp.autotune, lambda x, outputs, stream: None, "its parameters are"),
+        (trtp.aot_impl, lambda x, outputs: None, "its parameters are"),
+        (trtp.aot_impl, lambda x, outputs, tactic: None, "its return annotation is"),
+    ]
+
+    def other_type(x: trtp.Tensor, a: float, outputs, stream): ...
+    def other_tensor(x: trtp.TensorDesc, outputs, stream): ...
+    def other_outputs(x, outputs: Tuple[int], stream): ...
+    def other_result(x, outputs, stream) -> int: ...
+    def other_kernel(x, outputs, tactic) -> Tuple[int, str, trtp.KernelLaunchParams, trtp.SymExprs]: ...
+
+    wrong += [
+        (trtp.impl, other_type, "attribute 'a' is <class 'float'>, and <class 'int'> when it was registered"),
+        (trtp.impl, other_tensor, "not Tensor"),
+        (trtp.impl, other_outputs, "not a tuple of Tensor"),
+        (trtp.impl, other_result, "it returns nothing"),
+        (trtp.aot_impl, other_kernel, "name and code of the kernel are str or bytes"),
+    ]
+    for decorator, function, words in wrong:
+        with pytest.raises(ValueError, match=words):
+            decorator("tests::checked")(function)
+
+
+def test_wrong_uses_of_an_operation():
+    bench = Bench()
+    x = bench.input("x", X)
+    affine_op = trtp.op.tests.affine
+    for words, tensors, attributes in [
+        ("inputs of 'tests::affine' are ITensor, not int", [3], {"factor": 1.0, "offset": 2}),
+        ("has 1 inputs", [x, x], {"factor": 1.0, "offset": 2}),
+        ("has the attributes", [x], {"factor": 1.0}),
+        ("has the attributes", [x], {"factor": 1.0, "offset": 2, "more": 3}),
+        ("attribute 'factor' is float, and was given int", [x], {"factor": 1, "offset": 2}),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            affine_op(*tensors, **attributes)
+    with pytest.raises(ValueError, match="attribute 'pads' is an array of int32, and was given one of int64"):
+        trtp.op.tests.pad(x, pads=np.array([1, 2]))
+    with pytest.raises(ValueError, match="neither an impl nor an aot_impl"):
+        trtp.register("tests::empty")(described)
+        bench.network.add_plugin(trtp.op.tests.empty(x, a=3))
+
+
+def test_combinations():
+    def of(*arguments, count=2):
+        return list(trtp.AutoTuneCombination(*arguments)._combinations(count))
+
+    f32, f16, linear, hwc = trt.float32, trt.float16, trt.TensorFormat.LINEAR, trt.TensorFormat.HWC
+    both = (linear, linear)
+    assert of("FP32|FP16, FP32|FP16") == [((f32, f32), both, []), ((f16, f16), both, [])]
+    assert of("FP32*FP16, FP32", "LINEAR", [1]) == [((f32, f32), both, [1]), ((f16, f32), both, [1])]
+    assert [types for types, _, _ in of("FP32*FP16, FP32|FP16")] == [(f32, f32), (f32, f16), (f16, f32), (f16, f16)]
+    assert [formats for _, formats, _ in of("FP32, FP32", "LINEAR*HWC, LINEAR")] == [both, (hwc, linear)]
+    combination = trtp.AutoTuneCombination()
+    combination.pos([0, 1], "FP32|FP16")
+    combination.pos(2, "INT32*INT64", "HWC")
+    combination.tactics([1, 2])
+    assert len(list(combination._combinations(3))) == 4
+    with pytest.raises(ValueError, match="position 1 were said already"):
+        combination.pos(1, "FP32")
+    for wrong, words in [
+        (("FP32|FP16*INT8, FP32",), "both '|' and '\\*'"),
+        (("FP32|FP16, FP32|FP16|INT8",), "as many choices"),
+        (("FP33, FP32",), "'FP33' is no type"),
+        (("FP32, FP32", "ROUND"), "'ROUND' is no format"),
+        (("FP32",), "has 1 positions; the plugin has 2"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            of(*wrong)
+    with pytest.raises(ValueError, match="tactics are above 0"):
+        trtp.AutoTuneCombination("FP32, FP32", "LINEAR", [0])
+
+
+def test_fake_expressions():
+    extent = trtp.ShapeExpr()
+    assert extent.is_fake and (extent + 3).is_fake and (2 * extent // 4).is_fake
+    with pytest.raises(RuntimeError, match="has no value: no shapes are computed now"):
+        extent.constant_value()
+    with pytest.raises(RuntimeError):
+        bool(extent == 3)
+    with pytest.raises(ValueError, match="both are ints"):
+        trtp.cdiv(3, 4)
+    shape = trtp.ShapeExprs.from_tuple((extent, 4))
+    assert len(shape) == 2 and shape.numel().is_fake
+    with pytest.raises(ValueError, match="at most 8 extents"):
+        trtp.ShapeExprs(9)
+    with pytest.raises(TypeError):
+        hash(extent)
+
+
+def test_expressions_have_values():
+    seen = {}
+
+    @trtp.register("tests::values")
+    def values(x: trtp.TensorDesc) -> trtp.TensorDesc:
+        rows, columns = x.shape_expr
+        if not rows.is_fake:
+            seen.update(
+                rows=rows.constant_value(),
+                sum=(rows + columns * 2 - 1).constant_value(),
+                reflected=(10 - rows).constant_value(),
+                cdiv=trtp.cdiv(columns, 3).constant_value(),
+                max=trtp.max(2, columns).constant_value(),
+                min=trtp.min(rows, 2).constant_value(),
+                floor=(columns // 3).constant_value(),
+                less=bool(rows < columns),
+                equal=bool(rows == columns),
+                numel=x.shape_expr.numel().constant_value(),
+                text=repr(rows),
+            )
+        return trtp.from_shape_expr((rows, trtp.max(columns, 1)), x.dtype)
+
+    trtp.impl("tests::values")(lambda x, outputs, stream: None)
+    bench = Bench()
+    layer = bench.network.add_plugin(trtp.op.tests.values(bench.input("x", X)))
+    assert tuple(layer.get_output(0).shape) == (3, 4)
+    assert seen == dict(
+        rows=3, sum=10, reflected=7, cdiv=2, max=4, min=2, floor=1, less=True, equal=False, numel=12,
+        text="ShapeExpr[3]",
+    )
+
+
+def test_descriptions_are_frozen():
+    changed = []
+
+    @trtp.register("tests::frozen")
+    def frozen(x: trtp.TensorDesc) -> trtp.TensorDesc:
+        for name in ("dtype", "shape_expr", "format"):
+            with pytest.raises(ValueError, match="this TensorDesc cannot be changed"):
+                setattr(x, name, None)
+            changed.append(name)
+        with pytest.raises(ValueError, match="has symbolic extents only"):
+            x.shape
+        y = x.like()
+        y.dtype = trt.float32
+        assert y.get_aliased() is None and x.aliased().get_aliased() is x
+        return y
+
+    trtp.impl("tests::frozen")(lambda x, outputs, stream: None)
+    bench = Bench()
+    assert bench.network.add_plugin(trtp.op.tests.frozen(bench.input("x", X))) is not None, bench.log.take_errors()
+    assert changed
+
+
+def test_tensors_of_other_shapes():
+    tensor = trtp.Tensor()
+    tensor.data_ptr, tensor.dtype, tensor.shape = X.ctypes.data, trt.float32, trtp.Shape(X.shape)
+    tensor.strides = (4, 1)
+    tensor._freeze()
+    np.testing.assert_array_equal(np.asarray(tensor), X)
+    flat = tensor.aliased((12,))
+    assert flat.is_aliased and flat.get_aliased() is tensor
+    np.testing.assert_array_equal(np.asarray(flat), X.reshape(-1))
+    np.testing.assert_array_equal(np.from_dlpack(flat), X.reshape(-1))
+    assert not hasattr(tensor, "__cuda_array_interface__")  # it is the host's
+    with pytest.raises(ValueError, match="has more elements"):
+        tensor.aliased((13,))
+    with pytest.raises(ValueError, match="this Tensor cannot be changed"):
+        tensor.data_ptr = 0
+
+
+def test_ahead_of_time_needs_a_gpu():
+    @trtp.register("tests::ahead")
+    def ahead(x: trtp.TensorDesc) -> trtp.TensorDesc:
+        return x.like()
+
+    @trtp.aot_impl("tests::ahead")
+    def ahead_impl(
+        x: trtp.TensorDesc, outputs: Tuple[trtp.TensorDesc], tactic: int
+    ) -> Tuple[Union[str, bytes], Union[str, bytes], trtp.KernelLaunchParams, trtp.SymIntExprs]:
+        launch = trtp.KernelLaunchParams(block_x=128)
+        launch.grid_x = trtp.cdiv(x.shape_expr.numel(), 128)
+        with pytest.raises(AttributeError, match="KernelLaunchParams has no attribute 'grid'"):
+            launch.grid = 3
+        return "kernel", "ptx", launch, trtp.SymIntExprs.from_tuple((x.shape_expr.numel(),))
+
+    bench = Bench()
+    layer = bench.network.add_plugin(trtp.op.tests.ahead(bench.input("x", X)), aot=True)
+    if layer is not None:
+        bench.network.mark_output(layer.get_output(0))
+        assert bench.builder.build_serialized_network(bench.network, bench.builder.create_builder_config()) is None
+    assert "ahead" in bench.log.take_errors()
+    with pytest.raises(ValueError, match="'tests::ahead' has no impl function"):
+        bench.network.add_plugin(trtp.op.tests.ahead(bench.network.get_input(0)), aot=False)
