@@ -74,7 +74,7 @@ def test_logger_without_init():
         def __init__(self):
             pass
 
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="initialized"), pytest.warns(RuntimeWarning):
         trt.Runtime(Forgetful())
 
 
