@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "bindings.h"
+#include "plugins.h"
 
 namespace kiln::python {
 
@@ -85,7 +86,7 @@ nb::object to_python(const nvinfer1::PluginFieldCollection* fields) {
     if (!copy.data) copy.length = 0;  // a creator's list of names has no data, and may say any length
     list.append(nb::cast(std::move(copy)));
   }
-  return nb::module_::import_("tensorrt._plugin_fields").attr("PluginFieldCollection_")(list);
+  return python_part("_plugin_fields").attr("PluginFieldCollection_")(list);
 }
 
 namespace {

@@ -1,6 +1,9 @@
 #include "plugin_handles.h"
 
+#include <nanobind/stl/string.h>
+
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace kiln::python {
@@ -56,7 +59,12 @@ void OldPluginHandle::destroy() {
   plugin_ = nullptr;
 }
 
-nb::object plugin_class(const char* name) { return nb::module_::import_("tensorrt._plugins").attr(name); }
+nb::object python_part(const char* module) {
+  const auto own = nb::cast<std::string>(nb::type<nvinfer1::ILogger>().attr("__module__"));  // "tensorrt.tensorrt"
+  return nb::module_::import_((own.substr(0, own.rfind('.') + 1) + module).c_str());
+}
+
+nb::object plugin_class(const char* name) { return python_part("_plugins").attr(name); }
 
 bool is_plugin_class(nb::handle object, const char* name) {
   return PyObject_IsInstance(object.ptr(), plugin_class(name).ptr()) == 1;

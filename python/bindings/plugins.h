@@ -11,6 +11,8 @@ namespace kiln::python {
 
 namespace nb = nanobind;
 
+/// A module beside this one, in the package that was imported: its name is another where NVIDIA's is `tensorrt`.
+nb::object python_part(const char* module);
 /// A class of the plain Python ones: "IPluginV3".
 nb::object plugin_class(const char* name);
 /// Whether the object is of that class. Throws nothing.

@@ -72,3 +72,19 @@ import tensorrt
 assert tensorrt is kiln.bindings()
 run()
 """)
+
+
+def test_plugins_are_those_of_kilns_module(run):
+    run("""
+import importlib
+trt = kiln.bindings()
+importlib.import_module(trt.__name__ + ".plugin")
+assert trt.__name__ != "tensorrt" and trt.plugin.TensorDesc.__module__.startswith(trt.__name__ + ".")
+registry = trt.get_plugin_registry()
+trt.init_libnvinfer_plugins(trt.Logger(), "")
+creator = registry.get_creator("Clip_TRT", "1", "")
+assert isinstance(creator, trt.IPluginCreatorInterface), type(creator)
+assert len(creator.field_names) == 2
+import tensorrt
+assert tensorrt.owner == "another"
+""")

@@ -5,8 +5,8 @@
 import typing
 
 import numpy as np
-import tensorrt as trt
 
+from ._parent import trt
 from ._tensors import TensorDesc  # noqa: F401  (annotations of attributes stand beside those of tensors)
 
 _FIELD = trt.PluginFieldType

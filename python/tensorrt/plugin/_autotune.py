@@ -8,7 +8,7 @@ import itertools
 import operator
 from collections.abc import Iterable
 
-import tensorrt as trt
+from ._parent import trt
 
 _TYPES = {"FP32": trt.DataType.FLOAT, "FP16": trt.DataType.HALF}
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 import types
 from collections.abc import Callable
 
-import tensorrt as trt
-
 from ._definitions import Definition, parse_id
+from ._parent import trt
 from ._quick_plugins import QuickCreator
 
 _definitions = {}

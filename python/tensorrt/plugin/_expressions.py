@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import tensorrt as trt
+from ._parent import trt
 
 if TYPE_CHECKING:
     from ._tensors import SizeTensorDesc

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Quick plugins as the library sees them: the interfaces around a definition's functions."""
 
-import tensorrt as trt
-
 from ._expressions import KernelLaunchParams, ShapeExpr, ShapeExprs, SymExprs, SymInt32, building
+from ._parent import trt
 from ._tensors import Shape, Tensor, TensorDesc
 
 _VERSION = "1"

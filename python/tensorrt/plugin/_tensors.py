@@ -7,9 +7,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import tensorrt as trt
 
 from ._expressions import ShapeExpr, ShapeExprs, SizeTensorShapeExpr
+from ._parent import trt
 
 
 class Shape:
