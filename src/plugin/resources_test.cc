@@ -100,6 +100,7 @@ TEST(Resources, TheKeyMayGoWithTheClone) {
   EXPECT_EQ(key, "gone");
   EXPECT_TRUE(resources.acquire("key", original));  // anew
   EXPECT_EQ(fate.cloned, 2);
+  EXPECT_FALSE(resources.release("key"));
 }
 
 TEST(Resources, TheirCodeMayComeBack) {
