@@ -129,7 +129,7 @@ int cuFuncSetAttribute(FunctionHandle function, int which, int value) {
   function->attributes[which] = value;
   return 0;
 }
-/// Of a kernel that is PTX, whose text has them; nobody can tell others'.
+/// Answers for kernels that are PTX, whose text lists their parameters; those of other kernels are unknown here.
 int cuFuncGetParamInfo(FunctionHandle function, size_t index, size_t* offset, size_t* bytes) {
   if (const int early = enter("cuFuncGetParamInfo")) return early;
   const std::vector<size_t> all = parameters_of(*function->image, function->name);

@@ -49,7 +49,7 @@ struct Definition {
 
 /// An attribute's name and type, for a definition.
 inline nv::PluginField field(const char* name, nv::PluginFieldType type) { return {name, nullptr, type, 1}; }
-/// Of one that may be null, which is as if it were not there.
+/// A field that may be given without data, which counts as not given.
 inline nv::PluginField field_or_null(const char* name, nv::PluginFieldType type) { return {name, nullptr, type, 0}; }
 constexpr auto kInt = nv::PluginFieldType::kINT32, kFloat = nv::PluginFieldType::kFLOAT32;
 

@@ -25,8 +25,8 @@ Tensor noise(std::vector<int64_t> extents, int seed, nv::DataType type = nv::Dat
 /// Tensors of floats as tensors of halves, whose values are rounded; others as they are.
 Tensor in_halves(Tensor tensor);
 std::vector<Tensor> in_halves(std::vector<Tensor> tensors);
-/// Of what is computed of halves: a rounding changes 2^-11 of a number, and some steps between inputs and outputs
-/// round.
+/// Tolerance of results in half precision: a rounding changes 2^-11 of a number, and some steps between inputs and
+/// outputs round.
 constexpr double kHalfTolerance = 0x1p-9;
 Tensor ints(std::vector<int64_t> extents, std::vector<double> values);
 

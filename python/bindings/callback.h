@@ -151,7 +151,7 @@ auto without_gil(Body&& body) {
 /// Remembers the logger of an object that was made, which reports what no call under way can. The library keeps the
 /// process's first logger for good, so that one stays.
 void remember_logger(nb::handle object, const nvinfer1::ILogger& logger);
-/// That logger, if it is still there; else a null object.
+/// The logger that was remembered last, if it is still there; else a null object.
 nb::object last_logger();
 
 }  // namespace kiln::python

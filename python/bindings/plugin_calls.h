@@ -20,7 +20,7 @@ class PythonLock {
   PythonLock& operator=(const PythonLock&) = delete;
   ~PythonLock();
   explicit operator bool() const { return is_held_; }
-  /// Of the thread that takes the interpreter down, from when on no other may enter it.
+  /// Called by the thread that ends the interpreter; no other thread may enter Python afterwards.
   static void interpreter_ends();
 
  private:

@@ -27,7 +27,7 @@ class PluginHandle {
   nb::object keeps_;
 };
 
-/// The same of version 2.
+/// A plugin of version 2 that C++ made, as PluginHandle is one of version 3.
 class OldPluginHandle {
  public:
   OldPluginHandle(nvinfer1::IPluginV2* plugin, Owner owner, nb::object keeps);

@@ -360,7 +360,7 @@ TEST_P(Version2, ACloneThatIsThePluginItselfIsRefused) {
   EXPECT_EQ(w.journal.alive(), 0);
 }
 
-/// Of programs that follow each other.
+/// Promises that need several programs, one after the other.
 class Version2Programs : public PromiseTable<Interface> {};
 INSTANTIATE_TEST_SUITE_P(Promises, Version2Programs, testing::ValuesIn(kInterfaces),
                          [](const auto& info) { return row_name(info); });

@@ -20,7 +20,7 @@ inline Status tell_sizes(CudaDevice& device, const RunArguments& run, const int6
 /// Copies size k of a run, a scalar that its step wrote on the device.
 inline Status tell_scalar(CudaDevice& device, const RunArguments& run, size_t k, const void* size, DType dtype) {
   if (!run.sizes) return {};
-  // Of an i32 the upper half is not written: plan/decided_sizes reads the lower one alone.
+  // An i32 leaves the upper half unwritten: plan/decided_sizes reads the lower one alone.
   const size_t bytes = dtype == DType::kI64 ? sizeof(int64_t) : sizeof(int32_t);
   const CurrentContext current(device);
   return device.driver().check(device.driver().memcpy_dtoh_async(run.sizes + k, reinterpret_cast<DevicePointer>(size),
