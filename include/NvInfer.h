@@ -455,11 +455,17 @@ class IDeconvolutionLayer : public ILayer {
 //! Quantized values times their scale.
 class IDequantizeLayer : public ILayer {
  public:
+  //! The axis of the input along which a vector of scales lies; -1: none is set.
   int32_t getAxis() const noexcept { return mImpl->getAxis(); }
+  //! Sets that axis, counted from the front. Needed where the scales are a vector of more than one.
   void setAxis(int32_t axis) noexcept { mImpl->setAxis(axis); }
+  //! States the extents of a block that shares a scale, one an axis of the input; -1 is the whole axis. Others fail.
   bool setBlockShape(Dims const& blockShape) noexcept { return mImpl->setBlockShape(blockShape); }
+  //! The extents that setBlockShape stated; none by default.
   TRT_NODISCARD Dims getBlockShape() const noexcept { return mImpl->getBlockShape(); }
+  //! Sets the type of the output: kFLOAT, kHALF or kBF16.
   void setToType(DataType toType) noexcept { mImpl->setToType(toType); }
+  //! The type of the output; kFLOAT by default.
   DataType getToType() const noexcept { return mImpl->getToType(); }
 
  protected:
@@ -480,15 +486,25 @@ class IDistCollectiveLayer : public ILayer {
 class IDynamicQuantizeLayer : public ILayer {
  public:
   using ILayer::setInput;
+  //! Sets the type of output 0, the values: kFP4, kFP8 or kINT8.
   void setToType(DataType toType) noexcept { mImpl->setToType(toType); }
+  //! The type of the values.
   DataType getToType() const noexcept { return mImpl->getToType(); }
+  //! Sets the type of output 1, the scales: kFP8, kE8M0 (rounded up to a power of two) or kFLOAT.
   void setScaleType(DataType scaleType) noexcept { mImpl->setScaleType(scaleType); }
+  //! The type of the scales.
   DataType getScaleType() const noexcept { return mImpl->getScaleType(); }
+  //! Sets the axis that is cut into blocks where no block shape is set. Deprecated: use setBlockShape.
   TRT_DEPRECATED void setAxis(int32_t axis) noexcept { mImpl->setAxis(axis); }
+  //! The axis that is cut into blocks; -1 where the layer was made with a block shape.
   TRT_DEPRECATED int32_t getAxis() const noexcept { return mImpl->getAxis(); }
+  //! Sets the elements of a block along that axis, whose extent they divide. Deprecated: use setBlockShape.
   TRT_DEPRECATED void setBlockSize(int32_t size) noexcept { mImpl->setBlockSize(size); }
+  //! The elements of a block along that axis; 0 where the layer was made with a block shape.
   TRT_DEPRECATED int32_t getBlockSize() const noexcept { return mImpl->getBlockSize(); }
+  //! Sets the extents of a block, one an axis of the input; -1 is the whole axis.
   void setBlockShape(Dims const& blockShape) noexcept { mImpl->setBlockShape(blockShape); }
+  //! The extents of a block; none where it has an axis and a size instead.
   Dims getBlockShape() const noexcept { return mImpl->getBlockShape(); }
 
  protected:
@@ -693,7 +709,9 @@ struct impl::EnumMaxImpl<KVCacheMode> : impl::EnumCount<1> {};
 class IKVCacheUpdateLayer : public ILayer {
  public:
   using ILayer::setInput;
+  //! Sets how rows are laid out, of which kLINEAR is the only way; false on an error.
   bool setCacheMode(KVCacheMode cacheMode) noexcept { return mImpl->setCacheMode(cacheMode); }
+  //! Returns how rows are laid out.
   KVCacheMode getCacheMode() const noexcept { return mImpl->getCacheMode(); }
 
  protected:
@@ -705,13 +723,21 @@ class IKVCacheUpdateLayer : public ILayer {
 //! Local response normalization across channels.
 class ILRNLayer : public ILayer {
  public:
+  //! Sets over how many channels squares are summed: odd, in [1, 15].
   void setWindowSize(int64_t windowSize) noexcept { mImpl->setWindowSize(windowSize); }
+  //! Returns that number of channels.
   int64_t getWindowSize() const noexcept { return mImpl->getWindowSize(); }
+  //! Sets the factor of the mean of squares, in [-1e20, 1e20].
   void setAlpha(float alpha) noexcept { mImpl->setAlpha(alpha); }
+  //! Returns that factor.
   float getAlpha() const noexcept { return mImpl->getAlpha(); }
+  //! Sets the exponent of the divisor, in [0.01, 1e5].
   void setBeta(float beta) noexcept { mImpl->setBeta(beta); }
+  //! Returns that exponent.
   float getBeta() const noexcept { return mImpl->getBeta(); }
+  //! Sets what is added to the mean of squares, in [1e-5, 1e10].
   void setK(float k) noexcept { mImpl->setK(k); }
+  //! Returns what is added.
   float getK() const noexcept { return mImpl->getK(); }
 
  protected:
@@ -756,14 +782,18 @@ struct impl::EnumMaxImpl<MoEActType> : impl::EnumCount<2> {};
 //! Mixture of experts: every token goes through a few of many small networks.
 class IMoELayer : public ILayer {
  public:
+  //! Sets the weights of all experts, [experts, rows, columns] each, and the function of the gate.
   void setGatedWeights(ITensor& fcGateWeights, ITensor& fcUpWeights, ITensor& fcDownWeights,
                        MoEActType activationType) noexcept {
     mImpl->setGatedWeights(fcGateWeights, fcUpWeights, fcDownWeights, activationType);
   }
+  //! Sets the biases of all experts, [experts, columns] each.
   void setGatedBiases(ITensor& fcGateBiases, ITensor& fcUpBiases, ITensor& fcDownBiases) noexcept {
     mImpl->setGatedBiases(fcGateBiases, fcUpBiases, fcDownBiases);
   }
+  //! Sets the function of the gate.
   void setActivationType(MoEActType activationType) noexcept { mImpl->setActivationType(activationType); }
+  //! Returns the function of the gate.
   MoEActType getActivationType() const noexcept { return mImpl->getActivationType(); }
   void setQuantizationStatic(ITensor& fcDownActivationScale, DataType dataType) noexcept {
     mImpl->setQuantizationStatic(fcDownActivationScale, dataType);
@@ -773,19 +803,30 @@ class IMoELayer : public ILayer {
     mImpl->setQuantizationDynamicDblQ(fcDownActivationDblQScale, dataType, blockShape, dynQOutputScaleType);
   }
   void setQuantizationToType(DataType type) noexcept { mImpl->setQuantizationToType(type); }
+  //! Returns the type that inner results are quantized to; kFLOAT: they are not.
   DataType getQuantizationToType() const noexcept { return mImpl->getQuantizationToType(); }
   void setQuantizationBlockShape(Dims const& blockShape) noexcept { mImpl->setQuantizationBlockShape(blockShape); }
+  //! Returns the extents of a block that shares a scale; no axes: there is none.
   Dims getQuantizationBlockShape() const noexcept { return mImpl->getQuantizationBlockShape(); }
   void setDynQOutputScaleType(DataType type) noexcept { mImpl->setDynQOutputScaleType(type); }
+  //! Returns the type of scales that are computed at run time.
   DataType getDynQOutputScaleType() const noexcept { return mImpl->getDynQOutputScaleType(); }
+  //! Sets limit, alpha and beta at once.
   void setSwigluParams(float limit, float alpha, float beta) noexcept { mImpl->setSwigluParams(limit, alpha, beta); }
+  //! Sets the greatest magnitude of the linear part, and the greatest value of the gate; 0 is the least.
   void setSwigluParamLimit(float limit) noexcept { mImpl->setSwigluParamLimit(limit); }
+  //! Returns that limit; infinity by default.
   float getSwigluParamLimit() const noexcept { return mImpl->getSwigluParamLimit(); }
+  //! Sets the factor within the sigmoid of the gate.
   void setSwigluParamAlpha(float alpha) noexcept { mImpl->setSwigluParamAlpha(alpha); }
+  //! Returns that factor; 1 by default.
   float getSwigluParamAlpha() const noexcept { return mImpl->getSwigluParamAlpha(); }
+  //! Sets what is added to the linear part.
   void setSwigluParamBeta(float beta) noexcept { mImpl->setSwigluParamBeta(beta); }
+  //! Returns what is added; 0 by default.
   float getSwigluParamBeta() const noexcept { return mImpl->getSwigluParamBeta(); }
   using ILayer::setInput;
+  //! Replaces an input: the tokens, the experts that they select, or the scores of these.
   void setInput(int32_t index, ITensor& tensor) noexcept { mImpl->setInput(index, tensor); }
 
  protected:
@@ -991,11 +1032,17 @@ class IPoolingLayer : public ILayer {
 //! Divides by a scale and rounds to a quantized type.
 class IQuantizeLayer : public ILayer {
  public:
+  //! The axis of the input along which a vector of scales lies; -1: none is set.
   int32_t getAxis() const noexcept { return mImpl->getAxis(); }
+  //! Sets that axis, counted from the front. Needed where the scales are a vector of more than one.
   void setAxis(int32_t axis) noexcept { mImpl->setAxis(axis); }
+  //! States the extents of a block that shares a scale, one an axis of the input; -1 is the whole axis. Others fail.
   bool setBlockShape(Dims const& blockShape) noexcept { return mImpl->setBlockShape(blockShape); }
+  //! The extents that setBlockShape stated; none by default.
   TRT_NODISCARD Dims getBlockShape() const noexcept { return mImpl->getBlockShape(); }
+  //! Sets the type of the output: kINT8, kFP8, kINT4 or kFP4; kUINT8 is an extension of Kiln.
   void setToType(DataType toType) noexcept { mImpl->setToType(toType); }
+  //! The type of the output; kINT8 by default.
   DataType getToType() const noexcept { return mImpl->getToType(); }
 
  protected:
@@ -1149,11 +1196,15 @@ class IReverseSequenceLayer : public ILayer {
 class IRotaryEmbeddingLayer : public ILayer {
  public:
   using ILayer::setInput;
+  //! Sets whether pairs are neighbours; else they are halves apart.
   void setInterleaved(bool interleaved) noexcept { mImpl->setInterleaved(interleaved); }
+  //! Returns whether pairs are neighbours.
   TRT_NODISCARD bool getInterleaved() const noexcept { return mImpl->getInterleaved(); }
+  //! Sets how many channels are rotated: even, 0 for all; false on an error.
   TRT_NODISCARD bool setRotaryEmbeddingDim(int32_t rotaryEmbeddingDim) noexcept {
     return mImpl->setRotaryEmbeddingDim(rotaryEmbeddingDim);
   }
+  //! Returns how many channels are rotated; 0: all.
   TRT_NODISCARD int32_t getRotaryEmbeddingDim() const noexcept { return mImpl->getRotaryEmbeddingDim(); }
 
  protected:
@@ -1604,6 +1655,7 @@ class ILoop : public INoCopy {
 //! Base of the layers at the boundary of an attention.
 class IAttentionBoundaryLayer : public ILayer {
  public:
+  //! The attention that the layer belongs to.
   IAttention* getAttention() const noexcept { return mBoundary->getAttention(); }
 
  protected:
@@ -1643,28 +1695,49 @@ struct impl::EnumMaxImpl<AttentionNormalizationOp> : impl::EnumCount<2> {};
 //! Normalized scores of queries and keys, times values, as one unit.
 class IAttention : public INoCopy {
  public:
+  //! Sets what is done to the scores; false on an error.
   bool setNormalizationOperation(AttentionNormalizationOp op) noexcept { return mImpl->setNormalizationOperation(op); }
+  //! Returns what is done to the scores.
   AttentionNormalizationOp getNormalizationOperation() const noexcept { return mImpl->getNormalizationOperation(); }
+  //! Sets which keys a query sees (kBOOL), or what is added to scores; false on an error, or if it is causal.
   bool setMask(ITensor& mask) noexcept { return mImpl->setMask(mask); }
+  //! Returns the mask; null if there is none.
   ITensor* getMask() noexcept { return mImpl->getMask(); }
+  //! Sets whether query i sees the keys 0 to i alone; false on an error, or if there is a mask.
   bool setCausal(bool isCausal) noexcept { return mImpl->setCausal(isCausal); }
+  //! Returns whether that is so.
   bool getCausal() const noexcept { return mImpl->getCausal(); }
+  //! Sets whether several kernels may run it; Kiln takes several wherever no fused kernel fits.
   bool setDecomposable(bool decomposable) noexcept { return mImpl->setDecomposable(decomposable); }
+  //! Returns what was set.
   bool getDecomposable() const noexcept { return mImpl->getDecomposable(); }
+  //! Replaces queries (0), keys (1) or values (2); false on an error.
   bool setInput(int32_t index, ITensor& input) noexcept { return mImpl->setInput(index, input); }
+  //! Returns 3.
   int32_t getNbInputs() const noexcept { return mImpl->getNbInputs(); }
+  //! Returns queries, keys or values; null for another index.
   ITensor* getInput(int32_t index) const noexcept { return mImpl->getInput(index); }
+  //! Returns 1.
   int32_t getNbOutputs() const noexcept { return mImpl->getNbOutputs(); }
+  //! Returns the result; null for an index other than 0.
   ITensor* getOutput(int32_t index) const noexcept { return mImpl->getOutput(index); }
+  //! Names it, for messages; the text is copied. False on an error.
   bool setName(char const* name) noexcept { return mImpl->setName(name); }
+  //! Returns its name.
   char const* getName() const noexcept { return mImpl->getName(); }
   bool setNormalizationQuantizeScale(ITensor& tensor) noexcept { return mImpl->setNormalizationQuantizeScale(tensor); }
+  //! Returns the scale of quantized weights; null if there is none.
   ITensor* getNormalizationQuantizeScale() const noexcept { return mImpl->getNormalizationQuantizeScale(); }
   bool setNormalizationQuantizeToType(DataType type) noexcept { return mImpl->setNormalizationQuantizeToType(type); }
+  //! Returns the type that weights of values are quantized to; kFLOAT: they are not.
   DataType getNormalizationQuantizeToType() const noexcept { return mImpl->getNormalizationQuantizeToType(); }
+  //! Attaches a text, which is copied; false on an error.
   bool setMetadata(char const* metadata) noexcept { return mImpl->setMetadata(metadata); }
+  //! Returns that text; empty by default.
   char const* getMetadata() const noexcept { return mImpl->getMetadata(); }
+  //! Sets a wish for that many devices, 1 at least; one runs it. False on an error.
   bool setNbRanks(int32_t nbRanks) noexcept { return mImpl->setNbRanks(nbRanks); }
+  //! Returns that number.
   int32_t getNbRanks() const noexcept { return mImpl->getNbRanks(); }
 
  protected:
@@ -1713,11 +1786,11 @@ class INetworkDefinition : public INoCopy {
   void markOutput(ITensor& tensor) noexcept { mImpl->markOutput(tensor); }
   //! Lets a debug listener see the tensor when the engine runs; false on an error.
   bool markDebug(ITensor& tensor) noexcept { return mImpl->markDebug(tensor); }
-  //! Takes that back; false if the tensor was not marked.
+  //! Takes that back, also where the tensor was not marked; false on an error.
   bool unmarkDebug(ITensor& tensor) noexcept { return mImpl->unmarkDebug(tensor); }
   //! Whether the tensor is marked for debugging.
   bool isDebugTensor(ITensor const& tensor) const noexcept { return mImpl->isDebugTensor(tensor); }
-  //! Marks all tensors that no fusion makes disappear; marks nothing that fusion would suffer from.
+  //! Lets a debug listener see all tensors that no fusion makes disappear, under the inspector's names for them.
   bool markUnfusedTensorsAsDebugTensors() noexcept { return mImpl->markUnfusedTensorsAsDebugTensors(); }
   //! Takes that back; false on an error.
   bool unmarkUnfusedTensorsAsDebugTensors() noexcept { return mImpl->unmarkUnfusedTensorsAsDebugTensors(); }
@@ -2100,9 +2173,13 @@ using IInt8MinMaxCalibrator = v_1_0::IInt8MinMaxCalibrator;
 //! Format of an input or output of an algorithm. Deprecated: use an editable timing cache.
 class TRT_DEPRECATED IAlgorithmIOInfo : public INoCopy {
  public:
+  //! Type of the elements in memory.
   DataType getDataType() const noexcept { return mImpl->getDataType(); }
+  //! Strides at the optimum: in elements, or in vectors where the format has them.
   Dims getStrides() const noexcept { return mImpl->getStrides(); }
+  //! The axis that vectors are cut from; -1 if there are none.
   int64_t getVectorizedDim() const noexcept { return mImpl->getVectorizedDim(); }
+  //! The length of a vector; 1 if there are none.
   int64_t getComponentsPerElement() const noexcept { return mImpl->getComponentsPerElement(); }
 
  protected:
@@ -2114,7 +2191,9 @@ class TRT_DEPRECATED IAlgorithmIOInfo : public INoCopy {
 //! Implementation and tactic of an algorithm. Deprecated: use an editable timing cache.
 class TRT_DEPRECATED IAlgorithmVariant : public INoCopy {
  public:
+  //! The kind of implementation: the same number in every build.
   int64_t getImplementation() const noexcept { return mImpl->getImplementation(); }
+  //! The tactic: the same number whenever the same network is built for the same device.
   int64_t getTactic() const noexcept { return mImpl->getTactic(); }
 
  protected:
@@ -2126,11 +2205,15 @@ class TRT_DEPRECATED IAlgorithmVariant : public INoCopy {
 //! A layer for which an algorithm is chosen. Deprecated: use an editable timing cache.
 class TRT_DEPRECATED IAlgorithmContext : public INoCopy {
  public:
+  //! Name of the layers that run as one; no two layers of a build have the same.
   char const* getName() const noexcept { return mImpl->getName(); }
+  //! The profile's dimensions of an input, or of an output behind the inputs; nbDims is -1 out of range.
   Dims getDimensions(int32_t index, OptProfileSelector select) const noexcept {
     return mImpl->getDimensions(index, select);
   }
+  //! Number of inputs, constants left out.
   int32_t getNbInputs() const noexcept { return mImpl->getNbInputs(); }
+  //! Number of outputs.
   int32_t getNbOutputs() const noexcept { return mImpl->getNbOutputs(); }
 
  protected:
@@ -2142,9 +2225,13 @@ class TRT_DEPRECATED IAlgorithmContext : public INoCopy {
 //! One way to compute a layer. Deprecated: use an editable timing cache.
 class TRT_DEPRECATED IAlgorithm : public INoCopy {
  public:
+  //! The numbers that identify it in another build.
   IAlgorithmVariant const& getAlgorithmVariant() const noexcept { return mImpl->getAlgorithmVariant(); }
+  //! The measured time in milliseconds; 0 if nothing was measured.
   float getTimingMSec() const noexcept { return mImpl->getTimingMSec(); }
+  //! Bytes of workspace at the optimum.
   size_t getWorkspaceSize() const noexcept { return mImpl->getWorkspaceSize(); }
+  //! The format of an input, or of an output behind the inputs; null out of range.
   IAlgorithmIOInfo const* getAlgorithmIOInfoByIndex(int32_t index) const noexcept {
     return mImpl->getAlgorithmIOInfoByIndex(index);
   }
@@ -2161,8 +2248,11 @@ namespace v_1_0 {
 class TRT_DEPRECATED IAlgorithmSelector : public IVersionedInterface {
  public:
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"IAlgorithmSelector", 1, 0}; }
+  //! Chooses among a layer's algorithms: writes their indices and returns how many; none leaves the choice to the
+  //! build.
   virtual int32_t selectAlgorithms(IAlgorithmContext const& context, IAlgorithm const* const* choices,
                                    int32_t nbChoices, int32_t* selection) noexcept = 0;
+  //! Hears of the layers of a profile, and of the algorithm that each got.
   virtual void reportAlgorithms(IAlgorithmContext const* const* algoContexts, IAlgorithm const* const* algoChoices,
                                 int32_t nbAlgorithms) noexcept = 0;
   virtual ~IAlgorithmSelector() noexcept = default;

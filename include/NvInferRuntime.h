@@ -320,6 +320,7 @@ namespace v_1_0 {
 class IDebugListener : public IVersionedInterface {
  public:
   InterfaceInfo getInterfaceInfo() const noexcept override { return InterfaceInfo{"IDebugListener", 1, 0}; }
+  //! Gets a debug tensor's elements in linear order, valid during the call; false ends the run.
   virtual bool processDebugTensor(void const* addr, TensorLocation location, DataType type, Dims const& shape,
                                   char const* name, cudaStream_t stream) = 0;
   ~IDebugListener() noexcept override = default;

@@ -12,7 +12,7 @@ import check_abi
 
 
 # Interfaces of programs that Kiln does not call yet; one that it implements has a V class in its sources.
-DORMANT = re.compile(r"IPlugin(V2|V3|Creator|Resource|Quick)|IInt8|IAlgorithm|IDebugListener|IDimensionExpr|IExprBuilder|"
+DORMANT = re.compile(r"IPlugin(V2|V3|Creator|Resource|Quick)|IInt8|IDimensionExpr|IExprBuilder|"
                      r"ISymExpr|IKernelLaunch|IAttention$|IMoE")
 
 

@@ -9,8 +9,8 @@
 #include "backend/cuda/compile/nvrtc.h"
 #include "device_run.h"
 #include "fake_gpu.h"
+#include "ir/interpret.h"
 #include "ir/parse.h"
-#include "ir/testing/interpret.h"
 #include "tensor/view.h"
 
 namespace kiln {

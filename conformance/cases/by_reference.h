@@ -10,11 +10,17 @@ namespace kiln {
 using Reasons = std::map<std::string_view, std::string_view>;
 
 inline const Reasons kCpuByReference{
+    {"Dequantize: blocks", "scales of blocks"},
+    {"Dequantize: f8", "nests have no f8"},
+    {"Dequantize: i4, blocks", "nests have no 4-bit types"},
     {"Gather: batch broadcast", "elementwise axes that broadcast"},
     {"Normalization: group, scale a group", "coefficients of neither the normalised axes nor the channels"},
     {"Normalization: outermost", "not the innermost axes; networks transpose before it"},
     {"Pooling: blend", "maximum and average mixed: TensorRT's alone"},
-    {"Pooling: int8", "kernels of floats"},
+    {"Quantize: blocks", "scales of blocks"},
+    {"Quantize: f4 by e8m0", "nests have no 4-bit types"},
+    {"Quantize: f8", "nests have no f8"},
+    {"Quantize: i4", "nests have no 4-bit types"},
     {"Recurrence: lstm, weights of the run", "weights are packed when a step is loaded"},
     {"Reduce: sum over no axis", "a copy, which a pass makes of it"},
     {"Reduce: int8, max", "no kernel of 8-bit integers"},
@@ -23,10 +29,21 @@ inline const Reasons kCpuByReference{
     {"Scatter: added up", "kernels write, and do not add"},
 };
 
+/// On a GPU of compute capability below 8.9 besides.
+inline const Reasons kOldCudaByReference{
+    {"Dequantize: f8", "such a GPU converts no f8"},
+    {"Quantize: f8", "such a GPU converts no f8"},
+};
+
 inline const Reasons kCudaByReference{
+    {"Dequantize: blocks", "scales of blocks"},
+    {"Dequantize: i4, blocks", "nests have no 4-bit types"},
     {"Gather: batch broadcast", "elementwise axes that broadcast"},
     {"Normalization: group, scale a group", "coefficients of neither the normalised axes nor the channels"},
     {"Normalization: outermost", "not the innermost axes; networks transpose before it"},
+    {"Quantize: blocks", "scales of blocks"},
+    {"Quantize: f4 by e8m0", "nests have no 4-bit types"},
+    {"Quantize: i4", "nests have no 4-bit types"},
     {"Recurrence: lstm, weights of the run", "weights are packed when a step is loaded"},
     {"Resize: bicubic by scales of the run", "tables of taps are made before the run"},
     {"Resize: bilinear crop", "tables of taps are made before the run"},

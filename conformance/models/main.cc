@@ -60,7 +60,8 @@ Result<Judge> make_judge(const Arguments& arguments, const std::vector<DataSet>&
   const Expectations expected = TRY(read_expectations(arguments.folder + "/expected.json"));
   const bool half = arguments.config == "fp16" || arguments.config == "bf16" ||
                     (arguments.config == "default" && arguments.gpu) || !expected.tolerances.contains("fp32");
-  const auto found = expected.tolerances.find(half ? "fp16" : "fp32");
+  const bool quantized = expected.tolerances.contains("int8");
+  const auto found = expected.tolerances.find(quantized ? "int8" : half ? "fp16" : "fp32");
   if (half && found == expected.tolerances.end() && is_selection(sets[0].outputs))
     return Judge{{}, {}, kSelectedInHalf};
   TRY(require(found != expected.tolerances.end(), arguments.folder, "/expected.json has no tolerance for ",

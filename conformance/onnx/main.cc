@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "onnx/importer.h"
 #include "onnx/node_case.h"
 #include "plan/json.h"
 #include "support/session.h"
@@ -36,7 +37,8 @@ Result<ModelRun> run_model(const std::string& onnx_path, const std::vector<Tenso
 /// tests (RandomRuns).
 bool has_operator(const std::string& domain, const std::string& op_type) {
   const bool is_random = op_type == "Bernoulli" || op_type.starts_with("Random");
-  return domain.empty() && parser_supports(op_type) && !is_random;
+  const bool is_known = domain.empty() ? parser_supports(op_type) : onnx::has_importer(domain, op_type);
+  return is_known && !is_random;
 }
 
 std::vector<std::string> folders_in(const std::string& folder) {

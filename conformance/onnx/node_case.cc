@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "onnx/dtypes.h"
 #include "onnx/reader.h"
 #include "support/session.h"
 
@@ -20,23 +21,14 @@ using onnx::TypeKind;
 struct Needs {
   std::set<std::pair<std::string, std::string>> ops;  ///< domain, type
   std::set<std::string> types;                        ///< those that Kiln lacks
+  bool other_types_in_network = false;
 };
 
-/// The types of the coverage table. FP64 exists inside networks only; the narrowest types come with quantization.
-bool has_type(ElementType type) {
-  switch (type) {
-    case ElementType::kFloat:
-    case ElementType::kFloat16:
-    case ElementType::kBfloat16:
-    case ElementType::kFloat8E4M3FN:
-    case ElementType::kInt8:
-    case ElementType::kUint8:
-    case ElementType::kInt32:
-    case ElementType::kInt64:
-    case ElementType::kBool: return true;
-    default: return false;
-  }
-}
+/// The types of the coverage table: all but STRING and complex numbers.
+bool has_type(ElementType type) { return onnx::dtype_of(type) || onnx::carrier_of(type); }
+
+/// Whether programs see the type as another one.
+bool is_other_in_network(ElementType type) { return onnx::carrier_of(type) || type == ElementType::kDouble; }
 
 void need_type(const onnx::TypeDef& type, Needs& needs) {
   if (type.kind != TypeKind::kTensor)
@@ -45,6 +37,8 @@ void need_type(const onnx::TypeDef& type, Needs& needs) {
                                                           : "MAP");
   else if (!has_type(type.element_type))
     needs.types.insert(str(type.element_type));
+  else if (is_other_in_network(type.element_type))
+    needs.other_types_in_network = true;
 }
 
 void need_graph(const GraphDef& graph, bool is_main, Needs& needs);
@@ -121,6 +115,8 @@ Status run_data_set(const std::string& folder, const std::string& set, const onn
   auto expected = TRY(read_tensor_files(set, "output_"));
   TRY(take_names(inputs, names_of(model.graph.inputs, model.graph), "input"));
   TRY(take_names(expected, names_of(model.graph.outputs, {}), "output"));
+  for (auto* tensors : {&inputs, &expected})
+    for (Tensor& tensor : *tensors) tensor = as_in_network(std::move(tensor));
   const ModelRun ran = TRY(run(folder + "/model.onnx", inputs));
   result.tactics = ran.tactics;
   for (const Tensor& tensor : expected) {
@@ -163,6 +159,7 @@ Record to_record(const CaseResult& result) {
   record.set("case", result.name).set("status", name_of(result.outcome)).set("reason", result.reason);
   record.set("ops", texts(result.ops)).set("tactics", texts(result.tactics));
   record.set("by_reference_alone", result.by_reference_alone());
+  record.set("other_types_in_network", result.other_types_in_network);
   return record;
 }
 
@@ -175,6 +172,7 @@ CaseResult run_node_case(const std::string& folder, const RunModel& run, const H
     return result;
   }
   const Needs needs = needs_of(**model);
+  result.other_types_in_network = needs.other_types_in_network;
   for (const auto& [domain, op] : needs.ops) result.ops.push_back(domain.empty() ? op : str(domain, ".", op));
   const Status ran = run_data_sets(folder, **model, run, result);
   if (ran) {

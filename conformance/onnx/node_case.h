@@ -28,7 +28,8 @@ struct CaseResult {
   std::string reason;            ///< empty where it passed
   std::vector<std::string> ops;  ///< sorted, each once
   std::vector<std::string> tactics;
-  bool by_reference_alone() const;  ///< steps ran, and none but the fallback's
+  bool other_types_in_network = false;  ///< an input or output has another type for programs than in the model
+  bool by_reference_alone() const;      ///< steps ran, and none but the fallback's
 };
 Record to_record(const CaseResult& result);
 

@@ -2,13 +2,18 @@
 """Judges ONNX's node tests: runs onnx_node_tests on the data of the onnx package.
 
 usage: report.py check PROGRAM [--gpu]
-                                   fails if a case fails that failing.txt lacks, or one of expected.txt no longer passes;
+                                   fails if a case fails that failing.txt lacks, if one of failing.txt does not fail, or
+                                   if one of expected.txt no longer passes;
                                    on the GPU, 77 for skipped without one
-       report.py update PROGRAM    writes expected.txt (cases that pass), failing.txt and docs/onnx-operators.md
+       report.py update PROGRAM    writes expected.txt (cases that pass) and docs/onnx-operators.md
+       report.py newer PROGRAM FOLDER
+                                   prints each case of onnx 1.23.2's data that does not pass, and writes those that do to
+                                   newer.txt; its package has no data but makes it: onnx.backend.test.cmd_tools
 """
 import collections
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -20,6 +25,7 @@ from gpu import absent_gpu  # noqa: E402
 from edges import CONSTANTS, take_apart  # noqa: E402
 
 EXPECTED = os.path.join(HERE, "expected.txt")
+NEWER = os.path.join(HERE, "newer.txt")
 FAILING = os.path.join(HERE, "failing.txt")
 DOCUMENT = os.path.join(HERE, "..", "..", "docs", "onnx-operators.md")
 LEAST_PASSES = 700
@@ -51,6 +57,16 @@ def read_names(path):
         return {name for line in file if not line.startswith("#") for name in line.split()}
 
 
+def read_reasons(path):
+    """Returns the reason of each exception: lines of `case: reason`, # in front of comments."""
+    with open(path) as file:
+        lines = [line.partition(":") for line in file if line.strip() and not line.startswith("#")]
+    for name, _, reason in lines:
+        if not reason.strip():
+            sys.exit(f"{path}: {name.strip()} has no reason")
+    return {name.strip(): reason.strip() for name, _, reason in lines}
+
+
 def write_names(path, comment, names):
     with open(path, "w") as file:
         file.write("\n".join([comment, *textwrap.wrap(" ".join(names), 118, break_on_hyphens=False)]) + "\n")
@@ -68,20 +84,23 @@ def check(cases):
     """Prints what is wrong; returns the exit status."""
     passes = {case["case"] for case in by_status(cases, "pass")}
     failed, lost = by_status(cases, "fail"), sorted(read_names(EXPECTED) - passes)
-    known = read_names(FAILING)
+    known = read_reasons(FAILING)
+    stale = sorted(known.keys() - {case["case"] for case in failed})
     fresh = [case for case in failed if case["case"] not in known]
     for case in failed:
         print(f"{'FAILED' if case in fresh else 'known to fail:'} {case['case']}: {shortened(case['reason'])}")
     reasons = {case["case"]: case["reason"] for case in cases}
     for name in lost:
         print(f"NO LONGER PASSES {name}: {shortened(reasons.get(name, 'there is no such case'))}")
+    for name in stale:
+        print(f"NO LONGER FAILS {name}: take it out of failing.txt")
     by_reference = sum(case["by_reference_alone"] for case in by_status(cases, "pass"))
     print(f"{len(cases)} cases: {len(passes)} passed ({by_reference} of them by reference alone), "
           f"{len(by_status(cases, 'unsupported'))} unsupported, {len(failed)} failed")
     new = sorted(passes - read_names(EXPECTED))
     if new:
         print(f"{len(new)} passed that expected.txt lacks (report.py update adds them): {' '.join(new[:10])}")
-    return 1 if fresh or lost or len(passes) < LEAST_PASSES else 0
+    return 1 if fresh or lost or stale or len(passes) < LEAST_PASSES else 0
 
 
 def operator_of(case):
@@ -110,10 +129,37 @@ def table(cases):
     return lines
 
 
+# Why cases stay unsupported, by the first of these that is among what they lack.
+WHY_ABSENT = {
+    "type STRING": "TensorRT's API has no strings, so that no network can take, hold or give them: keep such nodes in front of the network",
+    "operator ImageDecoder": "decoding a file wants a library for each format of images: decode in front of the network",
+    "operator Bernoulli": "the data holds the numbers of numpy's generator; Kiln draws others (`onnx/import/random.cc`)",
+    "operator RandomUniformLike": "the same",
+}
+
+
 def absent(cases):
-    """Returns what unsupported cases lack, with how many cases lack it."""
-    counts = collections.Counter(what for case in by_status(cases, "unsupported") for what in case["reason"].split(", "))
-    return [f"| {what} | {count} |" for what, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
+    """Returns the unsupported cases by the reason, each named."""
+    lines = []
+    left = by_status(cases, "unsupported")
+    for what, why in WHY_ABSENT.items():
+        found = [case for case in left if what in case["reason"].split(", ")]
+        left = [case for case in left if case not in found]
+        names = ", ".join(f"`{case['case']}`" for case in found)
+        lines += textwrap.wrap(f"- **{what}**, {len(found)} cases: {why}. {names}", 118, subsequent_indent="  ", break_on_hyphens=False)
+    if left:
+        sys.exit("WHY_ABSENT lacks a reason for " + ", ".join(f"{case['case']} ({case['reason']})" for case in left))
+    return lines
+
+
+def operators_in(table):
+    """The operators of a domain, from the list of its importers."""
+    with open(os.path.join(HERE, "..", "..", "src", "onnx", table)) as file:
+        return ", ".join(sorted(re.findall(r"^IMPORT\((\w+),", file.read(), re.M), key=str.lower))
+
+
+def paragraph(text):
+    return textwrap.wrap(text, 118, break_on_hyphens=False)
 
 
 def document(cases, taken_apart):
@@ -139,20 +185,55 @@ def document(cases, taken_apart):
         f"{sum(case['case'] in taken_apart for case in passes)} of them pass. In {len(CONSTANTS)} of them a count, a position or a condition, which says what is in a sequence, is a",
         "constant.",
         "",
+        "Cases that fail, and why that stays so (`conformance/onnx/failing.txt`):",
+        "",
+        *(f"- `{name}`: {reason}" for name, reason in sorted(read_reasons(FAILING).items())),
+        "",
         "Floats that decide shapes come at run time, too, though TensorRT takes them as constants only. A one-hot's depth",
         "and a range's limits are shape tensors, whose values must be whole numbers: binding others is an error. A resize's",
         "scales are data if the model states the shape that they make; a run whose scales make another fails.",
         "",
+        "## Types that TensorRT's API lacks",
+        "",
+        f"{sum(case['other_types_in_network'] for case in passes)} of the cases that pass have inputs or outputs of such types. A program sees them as a type that has all of",
+        "their numbers, with a warning of the parser; inside of the network they mean what ONNX says: integers wrap to their",
+        "width, UINT64 is unsigned, FP8 is rounded. The numbers that a program gives must be numbers of the model's type.",
+        "",
+        "| in the model | for programs |",
+        "|---|---|",
+        "| INT16, UINT16, UINT4, INT2, UINT2 | INT32 |",
+        "| UINT32 | INT64 |",
+        "| UINT64 | INT64 with the same bits |",
+        "| FLOAT8E5M2, FLOAT8E5M2FNUZ, FLOAT8E4M3FNUZ | FLOAT |",
+        "| DOUBLE | FLOAT; networks compute in FP64, by references |",
+        "",
+        "Which operators take the first four rows' types: `onnx/import/carried_nodes.cc`. Others say that they do not",
+        "([ADR 28](adr/0028-types-that-the-api-lacks-are-carried.md)).",
+        "",
+        "## Operators",
+        "",
         *table(cases),
+        "",
+        "## Other domains",
+        "",
+        "Of domain com.microsoft, which ONNX Runtime's optimisations, quantization tools and exporters write; compared with",
+        "ONNX Runtime by `conformance/microsoft` and `conformance/quantized`:",
+        "",
+        *paragraph(operators_in("importers_microsoft.def") + ", and the ONNX operators DequantizeLinear and QuantizeLinear."),
+        "",
+        *paragraph(f"Of domain ai.onnx.ml: {operators_in('importers_ml.def')}. "
+                   f"Of domain ai.onnx.preview.training: {operators_in('importers_training.def')}."),
+        "",
+        "## Newer versions of ONNX",
+        "",
+        "A model of an operator set beyond 24 is taken as one of 24, with a warning. Kiln knows these changes all the same:",
+        "two-bit integers, BitShift of signed integers, Mod of floats without fmod, SpaceToDepth's mode, SwiGLU,",
+        "CausalConvWithState, and Attention's windows and order of softcap and mask. It has not BitCast, CumProd,",
+        "LinearAttention, FlexAttention, DFT with onesided and inverse, and zeros where a query of Attention sees no key",
+        "(they are NaN). Of the {1} node cases of onnx 1.23.2, {0} pass (`conformance/onnx/newer.txt`).".format(*newer_counts()),
         "",
         "## What the unsupported cases lack",
         "",
-        "Types that inputs, outputs and casts may have: FLOAT, FLOAT16, BFLOAT16, FLOAT8E4M3FN, INT8, UINT8, INT32, INT64",
-        "and BOOL. DOUBLE inputs and outputs are FLOAT for programs, with a warning; FP64 exists inside networks only, and the",
-        "cases with DOUBLE data count as unsupported. Types of four bits and FLOAT8E8M0 are not in Kiln yet.",
-        "",
-        "| lacking | cases |",
-        "|---|---:|",
         *absent(cases),
         "",
     ])
@@ -161,14 +242,33 @@ def document(cases, taken_apart):
 def update(cases, taken_apart):
     write_names(EXPECTED, "# ONNX node tests that pass. Written by report.py update; a test fails if one no longer does.",
                 sorted(case["case"] for case in by_status(cases, "pass")))
-    write_names(FAILING, "# ONNX node tests of operators that Kiln has and that fail all the same. Written by report.py update;\n"
-                         "# a test fails if another one joins them.",
-                sorted(case["case"] for case in by_status(cases, "fail")))
     with open(DOCUMENT, "w") as file:
         file.write(document(cases, taken_apart))
 
 
+def judge_newer(program, folder):
+    """Prints what becomes of node tests of a newer version, of which nothing is expected, and keeps those that pass."""
+    with tempfile.TemporaryDirectory() as copies:
+        take_apart(folder, copies)
+        cases = run_cases(program, copies, [])
+    for status in ("fail", "unsupported"):
+        for case in by_status(cases, status):
+            print(f"{status}: {case['case']}: {shortened(case['reason'])}")
+    print(f"{len(cases)} cases: " + ", ".join(f"{len(by_status(cases, status))} {status}" for status in ("pass", "unsupported", "fail")))
+    write_names(NEWER, f"# ONNX node tests of onnx 1.23.2 that pass, of {len(cases)}. Written by report.py newer.",
+                sorted(case["case"] for case in by_status(cases, "pass")))
+    return 0
+
+
+def newer_counts():
+    """How many of the newer node tests passed when they ran last, and how many there were."""
+    with open(NEWER) as file:
+        return len(read_names(NEWER)), re.search(r"of (\d+)\.", file.readline()).group(1)
+
+
 def main():
+    if len(sys.argv) == 4 and sys.argv[1] == "newer":
+        return judge_newer(sys.argv[2], sys.argv[3])
     flags = sys.argv[3:]
     if len(sys.argv) < 3 or sys.argv[1] not in ("check", "update") or flags not in ([], ["--gpu"]):
         sys.exit(__doc__)

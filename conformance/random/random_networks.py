@@ -29,6 +29,7 @@ def write_networks(seeds, folder):
     import lists  # noqa: F401
     import networks
     import operators
+    import quantized  # noqa: F401
 
     return [seed for seed in seeds if succeeds(lambda: networks.generate(seed, f"{folder}/{seed:06}", operators.OPERATORS))]
 

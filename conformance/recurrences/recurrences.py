@@ -6,11 +6,8 @@ usage: recurrences.py RUN_NETWORKS TRTEXEC [NAME...] [--keep FOLDER] [-- FLAG...
 RUN_NETWORKS runs all data sets of a model in one engine; FLAGs are its own. TRTEXEC tells which layers an engine has: a
 cell has to be a recurrence, and what is nearly one a loop. 77, for skipped, where packages or a GPU are missing.
 """
-import json
 import os
-import subprocess
 import sys
-import tempfile
 
 try:
     import numpy as np
@@ -22,7 +19,7 @@ except ImportError as missing:
     sys.exit(77)
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from gpu import absent_gpu  # noqa: E402
+from model_runs import bounds_of, compare, engine_layers, peaks_of, write_model  # noqa: E402
 
 INPUT, HIDDEN = 5, 12
 FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
@@ -235,75 +232,32 @@ def inputs_of(model, number):
     return inputs
 
 
-def write(folder, model):
-    """The model, three data sets with the outputs of ONNX Runtime, and the bounds of what Kiln's may differ by."""
-    os.makedirs(folder)
+def write(folder, name):
+    """The model, and three data sets with the outputs of ONNX Runtime."""
+    model = model_of(name)
     onnx.checker.check_model(model)
-    onnx.save(model, os.path.join(folder, "model.onnx"))
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    names, largest = [value.name for value in model.graph.output], {}
-    for number in range(3):
-        inputs = inputs_of(model, number)
-        outputs = dict(zip(names, session.run(names, inputs)))
-        data = os.path.join(folder, f"test_data_set_{number}")
-        os.makedirs(data)
-        for what, arrays in (("input", inputs), ("output", outputs)):
-            for i, (name, array) in enumerate(arrays.items()):
-                with open(os.path.join(data, f"{what}_{i}.pb"), "wb") as file:
-                    file.write(numpy_helper.from_array(np.asarray(array), name).SerializeToString())
-        for name, array in outputs.items():
-            largest[name] = max(largest.get(name, 0), float(np.abs(array).max(initial=0)))
-    bounds = {name: {"single": 1e-5 * (1 + peak), "half": 1e-2 * (1 + peak), "bf16": 5e-2 * (1 + peak)} for name, peak in largest.items()}
-    with open(os.path.join(folder, "bounds.json"), "w") as file:
-        json.dump(bounds, file)
+    names = [value.name for value in model.graph.output]
+    all_inputs = [inputs_of(model, number) for number in range(3)]
+    data_sets = [(inputs, dict(zip(names, session.run(names, inputs)))) for inputs in all_inputs]
+    write_model(folder, model, data_sets, {output: bounds_of(peak, 1e-5) for output, peak in peaks_of(data_sets).items()})
 
 
-def layers_of(trtexec, folder, model):
-    """The kinds of an engine's layers, but for those in bodies."""
-    path = os.path.join(folder, "layers.json")
-    shapes = ",".join(f"{name}:{'x'.join(map(str, array.shape))}" for name, array in inputs_of(model, 0).items())
-    command = [trtexec, f"--onnx={os.path.join(folder, 'model.onnx')}", f"--exportLayerInfo={path}", "--profilingVerbosity=detailed", "--skipInference"]
+def fault_of(trtexec, folder, name):
+    """Whether the kinds of the engine's layers, but for those in bodies, are not what is wanted."""
+    model = model_of(name)
+    flags = []
     if any(dim.dim_param for value in model.graph.input for dim in value.type.tensor_type.shape.dim):
-        command.append(f"--shapes={shapes}")
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if done.returncode:
-        return [done.stdout[-400:]]
-    with open(path) as file:
-        return [layer["LayerType"] for layer in json.load(file)["Layers"] if "Body" not in layer]
-
-
-def main():
-    arguments = sys.argv[1:]
-    flags = arguments[arguments.index("--") + 1:] if "--" in arguments else []
-    arguments = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    keep = arguments[arguments.index("--keep") + 1] if "--keep" in arguments else None
-    if keep:
-        del arguments[arguments.index("--keep"): arguments.index("--keep") + 2]
-    if len(arguments) < 2:
-        sys.exit(__doc__)
-    if "--gpu" in flags and absent_gpu():
-        print("SKIP: no GPU:", absent_gpu())
-        return 77
-    names, wrong = arguments[2:] or list(WANTED), []
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = keep or temporary
-        for name in names:
-            model = model_of(name)
-            write(os.path.join(folder, name), model)
-            layers = layers_of(arguments[1], os.path.join(folder, name), model)
-            others = {LOOP, RECURRENCE} - {WANTED[name]}
-            if WANTED[name] not in layers or others & set(layers):
-                wrong.append(f"{name}: a {WANTED[name]} is wanted; its layers are {layers}")
-        result = subprocess.run([arguments[0], folder, *flags], stdout=subprocess.PIPE, text=True)
-    cases = [json.loads(line) for line in result.stdout.splitlines()]
-    failed = [f"{case['case']}: {case['reason'][:600]}" for case in cases if case["status"] != "pass"]
-    for text in wrong + failed:
-        print("FAILED", text)
-    print(f"{len(cases)} models: {len(wrong) + len(failed)} failed")
-    return 0 if len(cases) == len(names) and not wrong and not failed else 1
+        shapes = [f"{value}:{'x'.join(map(str, array.shape))}" for value, array in inputs_of(model, 0).items()]
+        flags.append(f"--shapes={','.join(shapes)}")
+    layers = [layer["LayerType"] for layer in engine_layers(trtexec, folder, *flags) if "Body" not in layer]
+    others = {LOOP, RECURRENCE} - {WANTED[name]}
+    if WANTED[name] not in layers or others & set(layers):
+        return f"a {WANTED[name]} is wanted; its layers are {layers}"
+    return None
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(compare(__doc__, WANTED, write, fault_of))

@@ -189,6 +189,64 @@ constexpr const char* kNodes[] = {
     "Resize | x[1,2,4,6], _, _, I{7,7} | mode='linear', axes=[2,3], keep_aspect_ratio_policy='not_larger'",
     "Resize | x[1,2,4,6], F{0,0,0.5,1}, _, I{7,7} | axes=[2,3], coordinate_transformation_mode='tf_crop_and_resize'",
     "Upsample@9 | x[1,2,4,6], F{1,1,2,3}",
+    "QuantizeLinear@21 | x[2,3,4], F{0.5,1,2} | axis=1",
+    "QuantizeLinear@21 | x[2,6,4], x[2,2,4], _ | axis=1, block_size=3",
+    "DequantizeLinear@21 | u[2,3,4], F{0.5,1,2}, u[3] | axis=1",
+    "DequantizeLinear@21 | u[2,6,4], x[2,2,4], u[2,2,4] | axis=1, block_size=3",
+    "DynamicQuantizeLinear x3 | x[2,3,4]",
+    "MatMulInteger | u[2,3,4], u[4,5], u[1], u[5]",
+    "ConvInteger | u[1,3,8,8], u[4,3,3,3], u[1], u[4] | pads=[1,1,1,1], strides=[2,2], dilations=[1,1], group=1",
+    "QLinearMatMul | u[2,3,4], F:0.5, u[1], u[4,5], F:0.5, u[1], F:0.5, u[1]",
+    "QLinearConv | u[1,3,8,8], F:0.5, u[1], u[4,3,3,3], F:0.5, u[1], F:0.5, u[1] | pads=[1,1,1,1], group=1",
+    "BitShift | u[2,3], u[1,3] | direction='LEFT'",
+    "BitShift | u[2,3], u[2,3] | direction='RIGHT'",
+    "BitwiseAnd | i[2,3], i[1,3]",
+    "BitwiseNot | i[2,3]",
+    "BitwiseOr | i[2,3], i[2,1]",
+    "BitwiseXor | u[2,3], u[2,3]",
+    "HannWindow | I:8",
+    "HammingWindow | I:8 | periodic=0",
+    "BlackmanWindow | i[1] | periodic=1",
+    "MelWeightMatrix | I:8, I:16, I:8192, F:0, F:4096",
+    "MelWeightMatrix | i[1], i[1], i[1], x[1], x[1]",
+    "DFT@20 | x[2,6,2], I:8, I:1 | inverse=1",
+    "DFT@17 | x[2,6,1] | axis=1, onesided=1",
+    "DFT@20 | x[2,6,1], _, i[1]",
+    "STFT@17 | x[2,32,1], I:4, x[8]",
+    "STFT@17 | x[2,32,1], i[1], _, i[1] | onesided=0",
+    "RotaryEmbedding@23 | x[2,3,4,8], x[16,4], x[16,4], i[2,4] | interleaved=1",
+    "RotaryEmbedding@23 | x[2,4,24], x[2,4,2], x[2,4,2] | num_heads=3, rotary_embedding_dim=4",
+    "SimplifiedLayerNormalization | x[2,3,4], x[4] | axis=-1",
+    "DeformConv@19 | x[1,4,6,6], W[2,2,3,3], x[1,36,4,4], x[2], x[1,18,4,4] | group=2, offset_group=2, strides=[1,1]",
+    "DeformConv@19 | x[1,2,6,6], x[2,2,3,3], x[1,18,6,6] | pads=[1,1,1,1], dilations=[1,1]",
+    "SwiGLU@28 | x[2,3,4], x[2,3,4]",
+    "Attention@25 | x[1,2,4,8], x[1,2,6,8], x[1,2,6,8], _, _, _, i[1] | is_causal=1, left_window_size=2",
+    "ml:ArrayFeatureExtractor | x[4,6], I{1,2}",
+    "ml:Binarizer | x[4,6]",
+    "microsoft:FusedConv | x[1,4,8,8], W[6,2,3,3], x[6], x[1,6,8,8] | activation='Relu', group=2, pads=[1,1,1,1]",
+    "microsoft:FusedGemm | x[4,6], x[3,6], x[3] | activation='LeakyRelu', transB=1",
+    "microsoft:FusedMatMul | x[2,4,6], x[2,3,6] | transB=1, alpha=~0.5",
+    "microsoft:BiasGelu | x[2,3,4], x[4]",
+    "microsoft:FastGelu | x[2,3,4], x[4]",
+    "microsoft:QuickGelu | x[2,3,4]",
+    "microsoft:SkipLayerNormalization | x[2,3,4], x[3,4], x[4], x[4], x[4]",
+    "microsoft:SkipSimplifiedLayerNormalization | x[2,3,4], x[2,3,4], x[4], x[4]",
+    "microsoft:EmbedLayerNormalization x2 | i[2,6], i[2,6], x[9,4], x[8,4], x[2,4], x[4], x[4], i[2,6]",
+    "microsoft:Attention x2 | x[2,4,12], x[12,36], x[36], i[2,7], x[2,2,3,3,4], x[1,3,4,7] | num_heads=3, "
+    "unidirectional=1",
+    "microsoft:Attention | x[2,4,12], x[12,30], x[30], i[4] | num_heads=3, qkv_hidden_sizes=[12,12,6]",
+    "microsoft:MultiHeadAttention x3 | x[2,4,12], x[2,4,12], x[2,4,12], x[36], i[2,7], x[1,3,4,7], x[2,3,3,4], "
+    "x[2,3,3,4] | num_heads=3",
+    "microsoft:MultiHeadAttention | x[2,4,3,3,4] | num_heads=3, unidirectional=1",
+    "microsoft:GroupQueryAttention x3 | x[2,4,32], x[2,4,16], x[2,4,16], x[2,2,3,8], x[2,2,3,8], i[2], I:7, x[16,4], "
+    "x[16,4] | num_heads=4, kv_num_heads=2, do_rotary=1, local_window_size=4",
+    "microsoft:GroupQueryAttention | x[2,4,64], _, _, _, _, i[2], i[1] | num_heads=4, kv_num_heads=2, smooth_softmax=1",
+    "microsoft:RotaryEmbedding | x[2,4,24], i[1], x[16,4], x[16,4] | num_heads=3",
+    "microsoft:RelativePositionBias | x[16,3], I:6, I:6 | max_distance=20, is_bidirectional=1",
+    "CausalConvWithState@27 x2 | x[2,4,8], W[4,1,3], x[4], x[2,4,2] | activation='silu'",
+    "CausalConvWithState@27 x2 | x[2,4,8], x[4,1,3]",
+    "TfIdfVectorizer | i[2,6] | mode='TF', min_gram_length=1, max_gram_length=2, max_skip_count=1, ngram_counts=[0,2], "
+    "ngram_indexes=[0,1,2], pool_int64s=[2,3,5,4]",
 };
 
 std::vector<NodeText> all_nodes() {
@@ -210,7 +268,8 @@ constexpr const char* kOfSequences[] = {"ConcatFromSequence", "Optional",      "
 TEST(HugeExtents, EveryOperatorHasANode) {
   std::set<std::string> known(std::begin(kOfSequences), std::end(kOfSequences));
   known.insert({"If", "Loop", "Scan"});  // whose bodies a line cannot say
-  for (const NodeText& node : all_nodes()) known.insert(node.op);
+  for (const NodeText& node : all_nodes())
+    if (node.domain.empty()) known.insert(node.op);
 #define IMPORT(op, function) EXPECT_TRUE(known.erase(#op)) << #op << " has no line above";
 #include "onnx/importers.def"
 #undef IMPORT
@@ -249,7 +308,7 @@ void for_each_replacement(const NodeText& node, Test test) {
   for (size_t a = 0; a < node.attributes.size(); ++a)
     for (size_t k = 0; k < node.attributes[a].numbers.size(); ++k)
       replace([&](NodeText& changed) -> int64_t& { return changed.attributes[a].numbers[k]; });
-  const auto is_extents = [](const NodeInput& input) { return std::string_view("xhib").contains(input.kind); };
+  const auto is_extents = [](const NodeInput& input) { return std::string_view("xhiub").contains(input.kind); };
   for (const int64_t huge : kHuge)
     for (const int64_t last : {huge, int64_t{0}, int64_t{1}}) {
       NodeText changed = node;

@@ -192,7 +192,6 @@ TEST(NullArguments, NetworkTensors) {
   refuses(log, [&] { return net.markWeightsRefittable(nullptr); });
   refuses(log, [&] { return net.unmarkWeightsRefittable(nullptr); });
   EXPECT_FALSE(net.areWeightsMarkedRefittable(nullptr));
-  refuses(log, [&] { return net.markUnfusedTensorsAsDebugTensors(); });
 }
 
 TEST(NullArguments, TensorsAndLayers) {

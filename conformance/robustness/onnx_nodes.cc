@@ -11,7 +11,7 @@ namespace {
 namespace field = kiln::onnx::field;
 using kiln::onnx::test::Proto;
 
-constexpr int64_t kFloat = 1, kInt64 = 7, kBool = 9, kHalf = 10;
+constexpr int64_t kFloat = 1, kInt64 = 7, kBool = 9, kHalf = 10, kUint8 = 2;
 
 /// Reads a line from its front.
 class Scanner {
@@ -187,6 +187,7 @@ class Writer {
       case 'i': add_input(name, kInt64, input.numbers); break;
       case 'b': add_input(name, kBool, input.numbers); break;
       case 'h': add_input(name, kHalf, input.numbers); break;
+      case 'u': add_input(name, kUint8, input.numbers); break;
       default: add_input(name, kFloat, input.numbers);
     }
     return name;
@@ -226,6 +227,10 @@ NodeText parse_node(std::string_view line) {
   Scanner in(line);
   NodeText node;
   node.op = in.word();
+  if (in.take(':')) {
+    node.domain = node.op == "ml" ? "ai.onnx.ml" : "com." + node.op;
+    node.op = in.word();
+  }
   if (in.take('@')) node.version = in.number<int64_t>();
   if (in.take('x')) node.num_outputs = static_cast<int>(in.number<int64_t>());
   in.need('|');
@@ -242,7 +247,7 @@ NodeText parse_node(std::string_view line) {
 }
 
 std::string describe(const NodeText& node) {
-  std::string text = node.op;
+  std::string text = node.domain + (node.domain.empty() ? "" : ".") + node.op;
   text += " |";
   for (const NodeInput& input : node.inputs) {
     text += ' ';
@@ -262,10 +267,15 @@ std::string onnx_model(const NodeText& node, Inputs inputs) {
   for (size_t i = 0; i < node.inputs.size(); ++i) message.text(field::node::kInput, writer.add(node.inputs[i], i));
   for (int i = 0; i < node.num_outputs; ++i) message.text(field::node::kOutput, "out" + std::to_string(i));
   message.text(field::node::kName, "n").text(field::node::kOpType, node.op);
+  if (!node.domain.empty()) message.text(field::node::kDomain, node.domain);
   for (const NodeAttribute& a : node.attributes) message.message(field::node::kAttribute, attribute_of(a));
   writer.add_node(message);
   for (int i = 0; i < node.num_outputs; ++i) writer.add_output("out" + std::to_string(i));
-  return kiln::onnx::test::model(writer.graph(), {}, node.version).bytes;
+  if (node.domain.empty()) return kiln::onnx::test::model(writer.graph(), {}, node.version).bytes;
+  const int64_t version = node.domain == "ai.onnx.ml" ? 5 : 1;
+  return kiln::onnx::test::model(writer.graph(), {}, node.version)
+      .message(field::model::kOpsetImport, kiln::onnx::test::opset(node.domain, version))
+      .bytes;
 }
 
 }  // namespace robustness

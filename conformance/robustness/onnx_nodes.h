@@ -4,8 +4,10 @@
 ///
 ///   Slice | x[4,6], I{1}, I{3}, I{0} | axis=1, pads=[0,1], alpha=~0.5, mode='linear'
 ///
-/// An extent of -1 varies. Inputs: x[..] f32, h[..] f16, i[..] i64, b[..] bool of the network; I{..} i64, F{..} f32
+/// An extent of -1 varies. Inputs: x[..] f32, h[..] f16, i[..] i64, u[..] u8, b[..] bool of the
+/// network; I{..} i64, F{..} f32
 /// constants, I:n and F:n scalars; W[..] f32 ones; _ for none. "Op@13 x2" would be version 13 of Op with two outputs.
+/// "microsoft:Op" is of domain com.microsoft, "ml:Op" of ai.onnx.ml.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +31,7 @@ struct NodeAttribute {
   std::string text;
 };
 struct NodeText {
-  std::string op;
+  std::string domain, op;
   int64_t version = 20;
   int num_outputs = 1;
   std::vector<NodeInput> inputs;

@@ -6,11 +6,8 @@ usage: sequences.py PROGRAM [NAME...] [--keep FOLDER] [-- FLAG...]
 PROGRAM is run_networks, which runs all data sets of a model in one engine; FLAGs are its own. A line above each model
 says what it is for. 77, for skipped, where packages or a GPU are missing.
 """
-import json
 import os
-import subprocess
 import sys
-import tempfile
 
 try:
     import numpy as np
@@ -22,7 +19,7 @@ except ImportError as missing:
     sys.exit(77)
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from gpu import absent_gpu  # noqa: E402
+from model_runs import bounds_of, compare, peaks_of, write_model  # noqa: E402
 
 HEADER = '<ir_version: 8, opset_import: ["" : 18]>\n'
 # Constants that the models share.
@@ -346,59 +343,17 @@ def inputs_of(model, number):
     return inputs
 
 
-def write(folder, model):
-    """The model, three data sets with the outputs of ONNX Runtime, and the bounds of what Kiln's may differ by."""
-    os.makedirs(folder)
-    onnx.save(model, os.path.join(folder, "model.onnx"))
+def write(folder, name):
+    """The model, and three data sets with the outputs of ONNX Runtime."""
+    model = onnx.parser.parse_model(MODELS[name])
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    largest = {}
-    for number in range(3):
-        inputs = inputs_of(model, number)
-        outputs = session.run(None, inputs)
-        data = os.path.join(folder, f"test_data_set_{number}")
-        os.makedirs(data)
-        names = [value.name for value in model.graph.output]
-        for what, arrays in (("input", inputs.items()), ("output", zip(names, outputs))):
-            for i, (name, array) in enumerate(arrays):
-                with open(os.path.join(data, f"{what}_{i}.pb"), "wb") as file:
-                    file.write(onnx.numpy_helper.from_array(np.asarray(array), name).SerializeToString())
-        for name, array in zip(names, outputs):
-            largest[name] = max(largest.get(name, 0), float(np.abs(np.asarray(array, np.float64)).max(initial=0)))
-    bounds = {name: {"single": 1e-5 * (1 + peak), "half": 1e-2 * (1 + peak), "bf16": 5e-2 * (1 + peak)} for name, peak in largest.items()}
-    with open(os.path.join(folder, "bounds.json"), "w") as file:
-        json.dump(bounds, file)
-
-
-def main():
-    arguments = sys.argv[1:]
-    flags = arguments[arguments.index("--") + 1:] if "--" in arguments else []
-    arguments = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    keep = arguments[arguments.index("--keep") + 1] if "--keep" in arguments else None
-    if keep:
-        del arguments[arguments.index("--keep"): arguments.index("--keep") + 2]
-    if not arguments:
-        sys.exit(__doc__)
-    if "--gpu" in flags and absent_gpu():
-        print("SKIP: no GPU:", absent_gpu())
-        return 77
-    names = arguments[1:] or list(MODELS)
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = keep or temporary
-        for name in names:
-            try:
-                write(os.path.join(folder, name), onnx.parser.parse_model(MODELS[name]))
-            except Exception as failure:
-                sys.exit(f"{name}: {failure}")
-        result = subprocess.run([arguments[0], folder, *flags], stdout=subprocess.PIPE, text=True)
-    cases = [json.loads(line) for line in result.stdout.splitlines()]
-    failed = [case for case in cases if case["status"] != "pass"]
-    for case in failed:
-        print(f"FAILED {case['case']}: {case['reason'][:600]}")
-    print(f"{len(cases)} models: {len(failed)} failed")
-    return 0 if len(cases) == len(names) and not failed else 1
+    names = [value.name for value in model.graph.output]
+    all_inputs = [inputs_of(model, number) for number in range(3)]
+    data_sets = [(inputs, dict(zip(names, session.run(None, inputs)))) for inputs in all_inputs]
+    write_model(folder, model, data_sets, {output: bounds_of(peak, 1e-5) for output, peak in peaks_of(data_sets).items()})
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(compare(__doc__, MODELS, write))

@@ -100,6 +100,27 @@ TEST(Compare, NarrowTypesByTheirNumbers) {
   EXPECT_TRUE(std::isnan(number_at(tensor<uint8_t>(ElementType::kFloat8E5M2FNUZ, {0x80}), 0)));
 }
 
+TEST(Compare, SeesTheLastDigitOfInt64) {
+  const int64_t large = (int64_t{1} << 60) + 1;  // a double has not all of its digits
+  EXPECT_NE(
+      verdict(tensor<int64_t>(ElementType::kInt64, {large}), tensor<int64_t>(ElementType::kInt64, {large - 1}), {}),
+      "same");
+}
+
+TEST(AsInNetwork, WidensTypesThatTheApiLacks) {
+  const Tensor words = as_in_network(tensor<uint16_t>(ElementType::kUint16, {65535, 1}));
+  EXPECT_EQ(words.type, ElementType::kInt32);
+  EXPECT_EQ(integers_of(words), (std::vector<int64_t>{65535, 1}));
+  const Tensor longs = as_in_network(tensor<uint64_t>(ElementType::kUint64, {~uint64_t{0}}));
+  EXPECT_EQ(longs.type, ElementType::kInt64);
+  EXPECT_EQ(integers_of(longs), std::vector<int64_t>{-1});
+  const Tensor bytes = as_in_network(tensor<uint8_t>(ElementType::kFloat8E5M2, {0x3e}));
+  EXPECT_EQ(bytes.type, ElementType::kFloat);
+  EXPECT_EQ(number_at(bytes, 0), 1.5);
+  EXPECT_EQ(as_in_network(tensor<double>(ElementType::kDouble, {0.5})).type, ElementType::kFloat);
+  EXPECT_EQ(as_in_network(tensor<uint8_t>(ElementType::kUint8, {7})).type, ElementType::kUint8);
+}
+
 TEST(Compare, SpreadOfANanIsInfinite) {
   EXPECT_EQ(spread(floats({1, NAN}), floats({1, 2})).max_difference, INFINITY);
   const Spread found = spread(floats({1, 2.5F}), floats({1, 2}));

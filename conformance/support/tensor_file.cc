@@ -35,6 +35,11 @@ T load(const Tensor& tensor, int64_t index) {
   return value;
 }
 
+/// The type of ONNX that is one of those that carry others.
+ElementType onnx_type_of(DType dtype) {
+  return dtype == DType::kF32 ? ElementType::kFloat : dtype == DType::kI32 ? ElementType::kInt32 : ElementType::kInt64;
+}
+
 bool is_exact(ElementType type) {
   switch (type) {
     case ElementType::kUint8:
@@ -47,7 +52,9 @@ bool is_exact(ElementType type) {
     case ElementType::kUint32:
     case ElementType::kUint64:
     case ElementType::kUint4:
-    case ElementType::kInt4: return true;
+    case ElementType::kInt4:
+    case ElementType::kUint2:
+    case ElementType::kInt2: return true;
     default: return false;
   }
 }
@@ -115,6 +122,8 @@ double number_at(const Tensor& tensor, int64_t index) {
     case ElementType::kInt16: return load<int16_t>(tensor, index);
     case ElementType::kUint32: return load<uint32_t>(tensor, index);
     case ElementType::kUint64: return static_cast<double>(load<uint64_t>(tensor, index));
+    case ElementType::kUint2: return (load<uint8_t>(tensor, index / 4) >> (index % 4 * 2)) & 3;
+    case ElementType::kInt2: return ((load<uint8_t>(tensor, index / 4) >> (index % 4 * 2) & 3) ^ 2) - 2;
     case ElementType::kUint4: return (load<uint8_t>(tensor, index / 2) >> (index % 2 * 4)) & 15;
     case ElementType::kFloat8E5M2: return float8_to_double(load<uint8_t>(tensor, index), 5, 15, false);
     case ElementType::kFloat8E5M2FNUZ: return float8_to_double(load<uint8_t>(tensor, index), 5, 16, true);
@@ -123,6 +132,17 @@ double number_at(const Tensor& tensor, int64_t index) {
   }
   const auto dtype = onnx::dtype_of(tensor.type);
   return dtype ? load_number(*dtype, tensor.bytes.data(), index) : NAN;
+}
+
+Tensor as_in_network(Tensor tensor) {
+  const auto carrier = onnx::carrier_of(tensor.type);
+  if (!carrier && tensor.type != ElementType::kDouble) return tensor;
+  const DType dtype = carrier.value_or(DType::kF32);
+  Tensor result{tensor.name, onnx_type_of(dtype), tensor.dims, tensor.bytes};
+  if (tensor.type == ElementType::kUint64) return result;
+  result.bytes.resize(static_cast<size_t>(size_bytes(dtype, tensor.num_elements())));
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) store_number(dtype, result.bytes.data(), i, number_at(tensor, i));
+  return result;
 }
 
 std::vector<int64_t> integers_of(const Tensor& tensor) {
@@ -144,7 +164,10 @@ Status compare(const Tensor& actual, const Tensor& expected, const Tolerance& to
   double worst_difference = -1;
   for (int64_t i = 0; i < expected.num_elements(); ++i) {
     const double a = number_at(actual, i), e = number_at(expected, i);
-    if (is_close(a, e, exact ? 0 : floor + tolerance.rtol * std::abs(e))) continue;
+    const bool is_same = expected.type == ElementType::kInt64  // of which a double has not all digits
+                             ? load<int64_t>(actual, i) == load<int64_t>(expected, i)
+                             : is_close(a, e, exact ? 0 : floor + tolerance.rtol * std::abs(e));
+    if (is_same) continue;
     ++num_wrong;
     const double difference = std::isfinite(a - e) ? std::abs(a - e) : INFINITY;
     if (difference > worst_difference) worst_difference = difference, worst = i;

@@ -28,6 +28,10 @@ Result<Tensor> read_tensor_file(const std::string& path);
 /// The files PREFIX0.pb, PREFIX1.pb ... of a folder, as far as they go.
 Result<std::vector<Tensor>> read_tensor_files(const std::string& folder, const std::string& prefix);
 
+/// The same numbers in the type that an input or output of the model's type has in a network: FLOAT for DOUBLE, and for
+/// types that TensorRT's API lacks the one that carries them; UINT64 keeps its bits.
+Tensor as_in_network(Tensor tensor);
+
 /// An element as a number; integers beyond 2^53 lose digits.
 double number_at(const Tensor& tensor, int64_t index);
 std::vector<int64_t> integers_of(const Tensor& tensor);

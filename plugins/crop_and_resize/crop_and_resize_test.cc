@@ -57,5 +57,12 @@ TEST(CropAndResize, RefusesEmptyCrops) {
             std::string::npos);
 }
 
+/// A region for each image, and not for one alone.
+TEST(CropAndResize, RefusesRegionsOfOtherImages) {
+  const std::string error =
+      error_of("CropAndResize", "1", size(1, 3), {noise({1, 4, 2, 6}, 1), noise({4, 4, 2, 2}, 2)});
+  EXPECT_NE(error.find("its layers do not fit its inputs"), std::string::npos) << error;
+}
+
 }  // namespace
 }  // namespace kiln::plugins::testing

@@ -67,8 +67,10 @@ nv::Dims dims_of(std::initializer_list<int64_t> extents) { return dims_of(std::s
 int axis_of(const Value& x, int axis) { return axis < 0 ? axis + x.rank() : axis; }
 
 Value Layers::output(nv::ILayer* layer, int index) {
-  if (!layer) failed_ = true;
-  return {*this, layer ? layer->getOutput(index) : nullptr};
+  nv::ITensor* tensor = layer ? layer->getOutput(index) : nullptr;
+  if (tensor && tensor->getDimensions().nbDims < 0) tensor = nullptr;  // the layer's inputs do not fit each other
+  if (!tensor) failed_ = true;
+  return {*this, tensor};
 }
 
 Value Layers::constant(nv::Dims dims, nv::DataType type, const void* elements, size_t size_bytes) {

@@ -6,6 +6,7 @@
 #include <NvInfer.h>
 
 #include "bindings.h"
+#include "build_watch.h"
 #include "callback.h"
 #include "convert.h"
 #include "lifetime.h"
@@ -30,15 +31,17 @@ void bind_building(Class& cls) {
   cls.def(
          "build_serialized_network",
          [](IBuilder& self, INetworkDefinition& network, IBuilderConfig& config) {
-           return give(without_gil(self, [&] { return self.buildSerializedNetwork(network, config); }), {});
+           return give(build_without_gil(self, config, [&] { return self.buildSerializedNetwork(network, config); }),
+                       {});
          },
          "network"_a, "config"_a, "Builds an engine and answers its plan, an IHostMemory; None where that fails.")
       .def(
           "build_serialized_network",
           [](IBuilder& self, INetworkDefinition& network, IBuilderConfig& config, nb::handle) {
             IHostMemory* text = nullptr;
-            Given<IHostMemory> plan =
-                give(without_gil(self, [&] { return self.buildSerializedNetwork(network, config, text); }), {});
+            Given<IHostMemory> plan = give(
+                build_without_gil(self, config, [&] { return self.buildSerializedNetwork(network, config, text); }),
+                {});
             give(text, {});
             return plan;
           },
@@ -47,14 +50,17 @@ void bind_building(Class& cls) {
       .def(
           "build_serialized_network_to_stream",
           [](IBuilder& self, INetworkDefinition& network, IBuilderConfig& config, IStreamWriter& writer) {
-            return without_gil(self, [&] { return self.buildSerializedNetworkToStream(network, config, writer); });
+            return build_without_gil(self, config,
+                                     [&] { return self.buildSerializedNetworkToStream(network, config, writer); });
           },
           "network"_a, "config"_a, "writer"_a, "Builds an engine and gives its plan to a writer; whether that worked.")
       .def(
           "build_engine_with_config",
           [](nb::handle_t<IBuilder> self, INetworkDefinition& network, IBuilderConfig& config) {
             auto& builder = as(self);
-            return give(without_gil(builder, [&] { return builder.buildEngineWithConfig(network, config); }), {self});
+            return give(
+                build_without_gil(builder, config, [&] { return builder.buildEngineWithConfig(network, config); }),
+                {self});
           },
           "network"_a, "config"_a, "Builds an engine; None where that fails.")
       .def(
@@ -85,8 +91,14 @@ void bind_builder(nb::module_& m) {
             return give(without_gil(builder, [&] { return builder.createBuilderConfig(); }), {self});
           },
           "Makes a configuration with the defaults.")
-      .def("create_optimization_profile", &IBuilder::createOptimizationProfile, nb::rv_policy::reference_internal,
-           "Makes an empty profile, which the builder owns.")
+      .def(
+          "create_optimization_profile",
+          [](IBuilder& self) {
+            nvinfer1::IOptimizationProfile* const profile = self.createOptimizationProfile();
+            hold_recorder_for(&self, profile);
+            return profile;
+          },
+          nb::rv_policy::reference_internal, "Makes an empty profile, which the builder owns.")
       .def_prop_ro("platform_has_tf32", &IBuilder::platformHasTf32, "Whether the device has TF32. Deprecated.")
       .def_prop_ro("platform_has_fast_fp16", &IBuilder::platformHasFastFp16,
                    "Whether FP16 is faster than FP32 on the device. Deprecated.")
@@ -98,7 +110,7 @@ void bind_builder(nb::module_& m) {
           "gpu_allocator", nullptr,
           [](IBuilder& self, IGpuAllocator* allocator) {
             self.setGpuAllocator(allocator);
-            hold_item(&self, "gpu_allocator", allocator);
+            hold_item_too(&self, "gpu_allocator ", allocator);
           },
           set_or_none(), "What gives the device's memory; it can only be set. None is the library's own.")
       .def_prop_rw(

@@ -5,11 +5,14 @@
 
 #include <pythread.h>
 
+#include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "convert.h"
+#include "error_text.h"
 
 namespace kiln::python {
 
@@ -19,9 +22,11 @@ namespace {
 
 // Both are read and written with the GIL alone.
 CallScope* g_newest = nullptr;
-PyObject* g_last_logger = nullptr;  ///< A weak reference.
-
-constexpr size_t kLongestDescription = IErrorRecorder::kMAX_DESC_LENGTH;
+CallScope* g_oldest = nullptr;
+uint64_t g_entered = 0;  ///< Scopes so far.
+/// What was taken off its object while calls were under way, with the number of the newest of these.
+auto& g_retired = *new std::deque<std::pair<uint64_t, nb::object>>;  // Python may end after static objects are gone
+PyObject* g_last_logger = nullptr;                                   ///< A weak reference.
 
 }  // namespace
 
@@ -31,24 +36,45 @@ nb::object last_logger() {
   return found.is_none() ? nb::object() : found;
 }
 
+Listeners::Listeners() {
+  if (const CallScope* const scope = CallScope::current()) recorder = scope->recorder(), logger = scope->logger();
+  if (recorder != nullptr) keeps_[0] = nb::find(recorder);
+  keeps_[1] = logger != nullptr ? nb::find(logger) : last_logger();
+  if (logger == nullptr && keeps_[1].is_valid()) logger = nb::cast<ILogger*>(keeps_[1]);
+}
+
+void tell_recorder(IErrorRecorder& recorder, const std::string& message) {
+  recorder.reportError(nvinfer1::ErrorCode::kUNSPECIFIED_ERROR,
+                       message.substr(0, IErrorRecorder::kMAX_DESC_LENGTH).c_str());
+}
+
+std::string type_and_text(const nb::python_error& error) {
+  const std::string type = to_utf8(error.type().attr("__name__"));
+  std::string text;
+  try {
+    text = to_utf8(nb::str(error.value()));
+  } catch (const nb::python_error&) {  // of the exception's own __str__
+  }
+  return text.empty() ? type : type + ": " + text;
+}
+
+void keep_interrupt() {
+  if (CallScope* const scope = CallScope::current())
+    scope->keep(std::current_exception());
+  else
+    PyErr_SetInterrupt();
+}
+
 namespace {
 
 bool is_own_channel(CallbackName name, std::string_view interface) { return interface == name.interface; }
 
-/// Tells recorder and logger; false where there is no logger to tell.
-bool tell(CallbackName name, const std::string& message) {
-  CallScope* scope = CallScope::current();
-  if (scope != nullptr && !is_own_channel(name, "IErrorRecorder"))
-    if (IErrorRecorder* recorder = scope->recorder())
-      recorder->reportError(nvinfer1::ErrorCode::kUNSPECIFIED_ERROR, message.substr(0, kLongestDescription).c_str());
-  if (is_own_channel(name, "ILogger")) return false;
-  if (scope != nullptr && scope->logger() != nullptr) {
-    scope->logger()->log(ILogger::Severity::kERROR, message.c_str());
-    return true;
-  }
-  const nb::object logger = last_logger();
-  if (!logger.is_valid()) return false;
-  nb::cast<ILogger&>(logger).log(ILogger::Severity::kERROR, message.c_str());
+/// Tells recorder and logger; false where there is no logger to tell. The logger gets the traceback, too.
+bool tell(CallbackName name, const std::string& message, const std::string& traceback = {}) {
+  const Listeners to;
+  if (to.recorder != nullptr && !is_own_channel(name, "IErrorRecorder")) tell_recorder(*to.recorder, message);
+  if (to.logger == nullptr || is_own_channel(name, "ILogger")) return false;
+  to.logger->log(ILogger::Severity::kERROR, (traceback.empty() ? message : message + "\n" + traceback).c_str());
   return true;
 }
 
@@ -58,15 +84,8 @@ std::string describe(CallbackName name) { return str(name.interface, ".", name.m
 bool is_interrupt(const nb::python_error& error) { return !error.matches(PyExc_Exception); }
 
 void report_python_error(CallbackName name, nb::python_error& error) {
-  if (is_interrupt(error)) {
-    if (CallScope* scope = CallScope::current()) {
-      scope->keep(std::current_exception());
-    } else {
-      PyErr_SetInterrupt();
-    }
-    return;
-  }
-  if (!tell(name, str("the Python method ", describe(name), " raised: ", error.what())))
+  if (is_interrupt(error)) return keep_interrupt();
+  if (!tell(name, str("the Python method ", describe(name), " raised ", type_and_text(error)), traceback_of(error)))
     error.discard_as_unraisable(describe(name).c_str());
 }
 
@@ -111,14 +130,24 @@ nb::object to_str(const char* text) {
 
 void CallScope::enter() {
   thread_ = PyThread_get_thread_ident();
+  number_ = ++g_entered;
   before_ = g_newest;
-  if (before_ != nullptr) before_->after_ = this;
+  (before_ != nullptr ? before_->after_ : g_oldest) = this;
   g_newest = this;
 }
 
 CallScope::~CallScope() {
-  if (before_ != nullptr) before_->after_ = after_;
+  (before_ != nullptr ? before_->after_ : g_oldest) = after_;
   (after_ != nullptr ? after_->before_ : g_newest) = before_;
+  // Popped before it goes: that may run Python, and come back here.
+  while (!g_retired.empty() && (g_oldest == nullptr || g_retired.front().first < g_oldest->number_)) {
+    const nb::object gone = std::move(g_retired.front().second);
+    g_retired.pop_front();
+  }
+}
+
+void CallScope::retire(nb::object value) {
+  if (g_oldest != nullptr && value.is_valid() && !value.is_none()) g_retired.emplace_back(g_entered, std::move(value));
 }
 
 CallScope* CallScope::current() {

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "bindings.h"
+#include "gil.h"
 
 namespace kiln::python {
 
@@ -36,13 +37,35 @@ void report_failure(CallbackName name, const char* message) noexcept;
 /// A Python string of C++ text, which need not be valid UTF-8; None for null.
 nb::object to_str(const char* text);
 
+/// Keeps KeyboardInterrupt or its like, the exception in flight, for the call that is under way. Needs the GIL.
+void keep_interrupt();
+
+/// Who hears of an error of a callback: the recorder and the logger of the call that is under way, else the logger used
+/// last; null where there is none. Keeps their Python objects: to tell the first runs Python, and a call of another
+/// thread may be over when the second one is told. Needs the GIL.
+class Listeners {
+ public:
+  Listeners();
+  nvinfer1::IErrorRecorder* recorder = nullptr;
+  nvinfer1::ILogger* logger = nullptr;
+
+ private:
+  nb::object keeps_[2];
+};
+/// Tells a recorder as much of a message as it takes.
+void tell_recorder(nvinfer1::IErrorRecorder& recorder, const std::string& message);
+/// "ValueError: its text", or "ValueError" where there is none, or where the text itself raises.
+std::string type_and_text(const nb::python_error& error);
+
 /// Calls `body(method)` with the GIL, `method` being the program's Python method. Answers what `body` answers;
 /// `missing()` where the class does not override the method; `failure` where it raised, which is reported, or where
 /// Python has ended.
 template <class Result, class Body, class Missing>
 Result call(const nb::detail::trampoline& self, CallbackName name, Body&& body, Result failure,
             Missing&& missing) noexcept {
-  if (!nb::is_alive() || Py_IsInitialized() == 0) return failure;
+  const PythonLock lock;
+  if (!lock) return failure;
+  const nb::object alive = nb::borrow(self.base());  // the method may give away the last reference to its object
   try {
     const nb::detail::ticket ticket(self, name.method, nb::detail::str_hash(name.method), /*pure=*/false);
     if (ticket.key.is_valid()) return body(nb::object(self.base().attr(ticket.key)));
@@ -100,6 +123,9 @@ class CallScope {
   static CallScope* current();
   nvinfer1::IErrorRecorder* recorder() const { return recorder_of_ == nullptr ? nullptr : recorder_of_(object_); }
   nvinfer1::ILogger* logger() const { return logger_of_ == nullptr ? nullptr : logger_of_(object_); }
+  /// Lets go of a callback's object that was replaced, when the calls that are under way have ended: they may use it
+  /// still, and one of them may be in it.
+  static void retire(nb::object value);
   /// Keeps an exception for rethrow, unless there is one.
   void keep(std::exception_ptr exception);
 
@@ -110,6 +136,7 @@ class CallScope {
   nvinfer1::IErrorRecorder* (*recorder_of_)(void*) = nullptr;
   nvinfer1::ILogger* (*logger_of_)(void*) = nullptr;
   unsigned long thread_ = 0;
+  uint64_t number_ = 0;  ///< Scopes that were entered later have a larger one.
   CallScope* before_ = nullptr;
   CallScope* after_ = nullptr;
   std::exception_ptr pending_;
@@ -123,13 +150,13 @@ auto without_gil(Object& object, Body&& body) {
   using Result = std::invoke_result_t<Body>;
   if constexpr (std::is_void_v<Result>) {
     {
-      const nb::gil_scoped_release release;
+      const PythonUnlock unlocked;
       body();
     }
     if (scope.interrupted()) scope.rethrow();
   } else {
     Result result = [&] {
-      const nb::gil_scoped_release release;
+      const PythonUnlock unlocked;
       return body();
     }();
     if (scope.interrupted()) {
@@ -144,7 +171,7 @@ auto without_gil(Object& object, Body&& body) {
 /// Runs `body` without the GIL. What makes an object may have to wait for a thread that logs, and that needs the GIL.
 template <class Body>
 auto without_gil(Body&& body) {
-  const nb::gil_scoped_release release;
+  const PythonUnlock unlocked;
   return body();
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bindings.h"
+#include "build_watch.h"
 #include "callback.h"
 #include "convert.h"
 #include "lifetime.h"
@@ -42,7 +43,7 @@ Given<ITimingCache> create_timing_cache(nb::handle_t<IBuilderConfig> self,
   const Buffer bytes(serialized_timing_cache);
   auto& config = as(self);
   ITimingCache* cache = without_gil(config, [&] { return config.createTimingCache(bytes.data(), bytes.size_bytes()); });
-  return give(cache, {self});
+  return give_beside(cache, self);
 }
 
 void bind_flags(Class& cls) {
@@ -110,7 +111,7 @@ void bind_callbacks(Class& cls) {
           },
           set_or_none(), "What chooses among tactics. Deprecated.")
       .def_prop_rw(
-          "progress_monitor", &IBuilderConfig::getProgressMonitor,
+          "progress_monitor", &program_monitor,
           [](IBuilderConfig& self, IProgressMonitor* monitor) {
             self.setProgressMonitor(monitor);
             hold_item(&self, "progress_monitor", monitor);

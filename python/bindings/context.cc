@@ -221,8 +221,10 @@ void bind_context(nb::module_& m) {
       .def_prop_rw(
           "name", &IExecutionContext::getName,
           [](IExecutionContext& self, const nb::str& name) {
+            const char* const text = name.c_str();
+            if (text == nullptr) throw nb::python_error();  // not UTF-8
             hold(&self, "name", name);
-            self.setName(name.c_str());
+            self.setName(text);
           },
           "The name of the context.")
       .def_prop_rw(

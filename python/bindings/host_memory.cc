@@ -14,6 +14,11 @@ namespace {
 using nvinfer1::IHostMemory;
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+  view->obj = nullptr;  // which an exporter that fails has to leave
+  if (!nb::inst_ready(self)) {
+    PyErr_SetString(PyExc_TypeError, "this IHostMemory was made by __new__: it has no memory");
+    return -1;
+  }
   auto* memory = nb::inst_ptr<IHostMemory>(self);
   const auto size = static_cast<Py_ssize_t>(memory->size());
   return PyBuffer_FillInfo(view, self, memory->data(), size, /*readonly=*/0, flags);

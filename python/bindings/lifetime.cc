@@ -3,11 +3,15 @@
 
 #include "lifetime.h"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "callback.h"
+#include "gil.h"
 
 namespace kiln::python {
 namespace {
@@ -27,10 +31,16 @@ std::unordered_map<const void*, Holder*>& holders() {
   return all;
 }
 
+/// What objects hold that Python does not own, by their addresses and slots.
+std::map<std::pair<const void*, std::string>, nb::object>& unowned() {
+  static auto& all = *new std::map<std::pair<const void*, std::string>, nb::object>;
+  return all;
+}
+
 void end(void* payload) noexcept {
   const std::unique_ptr<Holder> holder(static_cast<Holder*>(payload));
   {
-    const nb::gil_scoped_release release;
+    const PythonUnlock unlocked;
     holder->destroy(holder->object);
   }
   // Erased only now: while the object ended, its address could not be another's.
@@ -49,6 +59,25 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
   return 0;
 }
 
+constexpr const char* kRecorder = "error_recorder";
+
+/// The holder of an object of the API that Python owns; null for other Python objects.
+const Holder* holder_of(nb::handle self) {
+  if (!nb::inst_check(self) || !nb::inst_ready(self)) return nullptr;
+  const auto found = holders().find(nb::inst_ptr<void>(self));
+  return found == holders().end() ? nullptr : found->second;
+}
+
+/// What is made has its maker's recorder, and not only as long as the maker has it.
+void copy_recorder(const Holder& maker, Holder& made) {
+  if (const auto found = maker.slots.find(kRecorder); found != maker.slots.end()) made.slots[kRecorder] = found->second;
+}
+
+void keep(nb::handle self, std::unique_ptr<Holder> holder) {
+  holders()[holder->object] = holder.get();
+  nb::keep_alive_cb(self, holder.release(), &end);
+}
+
 }  // namespace
 
 PyType_Slot kOwnerSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse)}, {0, nullptr}};
@@ -56,19 +85,37 @@ PyType_Slot kOwnerSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse)
 void own(nb::handle self, void* object, void (*destroy)(void*), std::initializer_list<nb::handle> needs) {
   auto holder = std::make_unique<Holder>(
       Holder{.self = self.ptr(), .object = object, .destroy = destroy, .needs = {}, .slots = {}});
-  for (const nb::handle need : needs) holder->needs.push_back(nb::borrow(need));
-  holders()[object] = holder.get();
-  nb::keep_alive_cb(self, holder.release(), &end);
+  for (const nb::handle need : needs) {
+    holder->needs.push_back(nb::borrow(need));
+    if (const Holder* maker = holder_of(need)) copy_recorder(*maker, *holder);
+  }
+  keep(self, std::move(holder));
+}
+
+void own_beside(nb::handle self, void* object, void (*destroy)(void*), nb::handle maker) {
+  auto holder = std::make_unique<Holder>(
+      Holder{.self = self.ptr(), .object = object, .destroy = destroy, .needs = {}, .slots = {}});
+  if (const Holder* made_it = holder_of(maker)) {
+    holder->needs = made_it->needs;
+    copy_recorder(*made_it, *holder);
+  }
+  keep(self, std::move(holder));
+}
+
+void hold_recorder_for(const void* maker, const void* part) {
+  const auto found = holders().find(maker);
+  if (found == holders().end()) return;
+  auto& slots = found->second->slots;
+  if (const auto recorder = slots.find(kRecorder); recorder != slots.end())
+    slots[std::string(kRecorder) + " of " + std::to_string(reinterpret_cast<uintptr_t>(part))] =
+        nb::object(recorder->second);
 }
 
 void hold(const void* object, const std::string& slot, nb::object value) {
   const auto found = holders().find(object);
-  Holder* holder = found == holders().end() ? nullptr : found->second;
-  if (holder == nullptr) {
-    if (value.is_valid()) value.release();  // for good
-    return;
-  }
-  std::swap(holder->slots[slot], value);  // the former one goes last, since that may run Python
+  nb::object& place = found == holders().end() ? unowned()[{object, slot}] : found->second->slots[slot];
+  std::swap(place, value);
+  CallScope::retire(std::move(value));  // it goes last, since that may run Python
 }
 
 }  // namespace kiln::python

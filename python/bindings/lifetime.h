@@ -7,7 +7,9 @@
 
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
+#include <string>
 
 #include "bindings.h"
 
@@ -23,20 +25,56 @@ T& as(nb::handle_t<T> self) {
   return *object;
 }
 
-/// The work of `give`: `object` is what `destroy` deletes when `self` goes; after that `needs` are given free.
+/// The work of `give`: `object` is what `destroy` deletes when `self` goes; after that `needs` are given free. It holds
+/// the error recorders that `needs` have now.
 void own(nb::handle self, void* object, void (*destroy)(void*), std::initializer_list<nb::handle> needs);
+/// The work of `give_beside`.
+void own_beside(nb::handle self, void* object, void (*destroy)(void*), nb::handle maker);
+
+/// Holds the error recorder that `maker` has now, for a part of its own that reports to it, as long as `maker` lives.
+void hold_recorder_for(const void* maker, const void* part);
+
+/// Holds a Python object for as long as `object` of the API lives, or until another one takes its slot. For an object
+/// that Python does not own, as a registry is, only the latter ends it.
+void hold(const void* object, const std::string& slot, nb::object value);
+
+/// Holds the Python object of something that the program implements and sets on an object of the API.
+template <class Item>
+void hold_item(const void* object, const char* slot, Item* item) {
+  hold(object, slot, item == nullptr ? nb::none() : nb::find(item));
+}
+/// As hold_item, and what was there before is held as well: engines that were made meanwhile use it.
+template <class Item>
+void hold_item_too(const void* object, const char* slot, Item* item) {
+  if (item != nullptr) hold(object, slot + std::to_string(reinterpret_cast<uintptr_t>(item)), nb::find(item));
+}
 
 /// A Python object of a class, as signatures are to say it. It may be None where the API answers null.
 template <class T>
 using Given = nb::typed<nb::object, T>;
 
-/// Hands an object that the library made to Python, which deletes it. It holds `needs`. None for null.
+/// Hands an object that the library made to Python, which deletes it. It holds `needs`, and its error recorder. None
+/// for null.
 template <class T>
 Given<T> give(T* object, std::initializer_list<nb::handle> needs) {
   if (object == nullptr) return nb::none();
   nb::object self = nb::cast(object, nb::rv_policy::reference);
   own(
       self, object, [](void* it) { delete static_cast<T*>(it); }, needs);
+  // An object has the recorder that its maker had, and not only as long as the maker has it.
+  if constexpr (requires { object->getErrorRecorder(); })
+    hold_item(object, "error_recorder", object->getErrorRecorder());
+  return self;
+}
+
+/// As give, for an object that needs what its maker needs, and not the maker itself: it may be set on the maker, which
+/// then holds it.
+template <class T>
+Given<T> give_beside(T* object, nb::handle maker) {
+  if (object == nullptr) return nb::none();
+  nb::object self = nb::cast(object, nb::rv_policy::reference);
+  own_beside(
+      self, object, [](void* it) { delete static_cast<T*>(it); }, maker);
   return self;
 }
 
@@ -51,16 +89,6 @@ Given<T> give_new(T* object, std::initializer_list<nb::handle> needs, const char
 /// profiler may refer to the context that it is set on. There is nothing to clear: each cycle leads through an object
 /// of the program's, which Python clears.
 extern PyType_Slot kOwnerSlots[];
-
-/// Holds a Python object for as long as `object` of the API lives, or until another one takes its slot. An object that
-/// Python does not own holds for good.
-void hold(const void* object, const std::string& slot, nb::object value);
-
-/// Holds the Python object of something that the program implements and sets on an object of the API.
-template <class Item>
-void hold_item(const void* object, const char* slot, Item* item) {
-  hold(object, slot, item == nullptr ? nb::none() : nb::find(item));
-}
 
 /// `__del__` is there because programs for TensorRT call it; an object goes when nothing refers to it any more.
 template <class T>

@@ -8,6 +8,9 @@
 
 NB_MODULE(tensorrt, m) {
   using namespace kiln::python;
+  // Callbacks find their interpreter by the thread alone (PyGILState_Ensure), which knows the main one only.
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
+    throw nb::import_error("tensorrt: Kiln's module works in the main interpreter only, not in a subinterpreter");
   m.doc() = "Kiln's bindings with the names of TensorRT 10.16's module; `import tensorrt` gives them all.";
   // Objects that a program's globals still hold when the interpreter ends are no defect of the program.
   nb::set_leak_warnings(false);

@@ -50,10 +50,10 @@ void bind_tensors(NetworkClass& network) {
       .def("get_output", &N::getOutput, "index"_a, nb::rv_policy::reference_internal,
            "The output of this index; None if out of range.")
       .def("mark_debug", &N::markDebug, "tensor"_a, "Lets a debug listener see the tensor; False on an error.")
-      .def("unmark_debug", &N::unmarkDebug, "tensor"_a, "Takes mark_debug back; False if the tensor was not marked.")
+      .def("unmark_debug", &N::unmarkDebug, "tensor"_a, "Takes mark_debug back; False on an error.")
       .def("is_debug_tensor", &N::isDebugTensor, "tensor"_a, "Whether the tensor is marked for debugging.")
       .def("mark_unfused_tensors_as_debug_tensors", &N::markUnfusedTensorsAsDebugTensors,
-           "Marks all tensors that no fusion makes disappear; False on an error.")
+           "Lets a debug listener see all tensors that no fusion makes disappear; False on an error.")
       .def("unmark_unfused_tensors_as_debug_tensors", &N::unmarkUnfusedTensorsAsDebugTensors,
            "Takes mark_unfused_tensors_as_debug_tensors back; False on an error.");
 }

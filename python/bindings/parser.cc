@@ -155,6 +155,9 @@ void bind_parsing(nb::class_<IParser>& cls) {
           "builder_config"_a.none(), "Tells of the configuration that the network is to be built with.");
 }
 
+/// Text of an error. It quotes the model, so it need not be UTF-8.
+nb::str shown(const std::string& text) { return nb::borrow<nb::str>(to_str(text.c_str())); }
+
 /// A copy of an error: the parser's own goes with its next call.
 struct ParserError {
   explicit ParserError(const IParserError& error)
@@ -175,6 +178,8 @@ struct ParserError {
     return str("In node ", node, " with name: ", node_name, " and operator: ", node_operator, " ", what);
   }
 
+  nb::str text() const { return shown(describe()); }
+
   ErrorCode code;
   std::string desc, file;
   int line;
@@ -189,27 +194,33 @@ void bind_errors(nb::module_& m) {
       .def(
           "code", [](const ParserError& self) { return self.code; }, "The kind of the error.")
       .def(
-          "desc", [](const ParserError& self) { return self.desc; }, "What is wrong.")
+          "desc", [](const ParserError& self) { return shown(self.desc); }, "What is wrong.")
       .def(
-          "file", [](const ParserError& self) { return self.file; }, "The source file that found it.")
+          "file", [](const ParserError& self) { return shown(self.file); }, "The source file that found it.")
       .def(
           "line", [](const ParserError& self) { return self.line; }, "The line of that file.")
       .def(
-          "func", [](const ParserError& self) { return self.func; }, "The function that found it.")
+          "func", [](const ParserError& self) { return shown(self.func); }, "The function that found it.")
       .def(
           "node", [](const ParserError& self) { return self.node; }, "The index of the node; -1 where it is none's.")
       .def(
-          "node_name", [](const ParserError& self) { return self.node_name; }, "The name of the node.")
+          "node_name", [](const ParserError& self) { return shown(self.node_name); }, "The name of the node.")
       .def(
-          "node_operator", [](const ParserError& self) { return self.node_operator; }, "The operator of the node.")
+          "node_operator", [](const ParserError& self) { return shown(self.node_operator); },
+          "The operator of the node.")
       .def(
-          "local_function_stack", [](const ParserError& self) { return self.functions; },
+          "local_function_stack",
+          [](const ParserError& self) {
+            std::vector<nb::str> names;
+            for (const std::string& name : self.functions) names.push_back(shown(name));
+            return names;
+          },
           "The names of the model's functions that the node is inside of, the outermost first.")
       .def(
           "local_function_stack_size", [](const ParserError& self) { return self.functions.size(); },
           "How many functions it is inside of.")
-      .def("__str__", &ParserError::describe, "The node, the kind of the error and its text.")
-      .def("__repr__", &ParserError::describe, "The node, the kind of the error and its text.");
+      .def("__str__", &ParserError::text, "The node, the kind of the error and its text.")
+      .def("__repr__", &ParserError::text, "The node, the kind of the error and its text.");
 }
 
 /// What parsers of both kinds have.

@@ -2,24 +2,13 @@
 
 #include <nanobind/stl/string.h>
 
-#include <atomic>
 #include <exception>
-#include <thread>
 
 #include "callback.h"
+#include "error_text.h"
 
 namespace kiln::python {
 namespace {
-
-std::atomic<bool> interpreter_is_ending = false;
-std::thread::id ending_thread;  // written once, before the flag above
-
-/// Whether this thread may ask for the GIL: a thread that does so while another takes the interpreter down never
-/// returns.
-bool may_enter() {
-  if (!nb::is_alive()) return false;
-  return !interpreter_is_ending.load(std::memory_order_acquire) || ending_thread == std::this_thread::get_id();
-}
 
 std::string text_attribute(nb::handle object, const char* name) {
   std::string text;
@@ -47,49 +36,21 @@ std::string version_of(nb::handle object) {
 void report(nb::handle object, const char* method, const std::string& failure, const std::string& traceback) {
   const std::string name = name_of(object), what = std::string(": ") + method + failure;
   const std::string words = name + version_of(object) + what;
-  const CallScope* const scope = CallScope::current();
-  if (nvinfer1::IErrorRecorder* const recorder = scope ? scope->recorder() : nullptr)
-    recorder->reportError(nvinfer1::ErrorCode::kUNSPECIFIED_ERROR,
-                          (name + what).substr(0, nvinfer1::IErrorRecorder::kMAX_DESC_LENGTH).c_str());
-  const nb::object last = last_logger();
-  nvinfer1::ILogger* logger = scope ? scope->logger() : nullptr;
-  if (!logger && last.is_valid()) logger = nb::cast<nvinfer1::ILogger*>(last);
+  const Listeners to;
+  if (to.recorder) tell_recorder(*to.recorder, name + what);
   const std::string text = traceback.empty() ? words : words + "\n" + traceback;
-  if (logger)
-    logger->log(nvinfer1::ILogger::Severity::kERROR, text.c_str());
+  if (to.logger)
+    to.logger->log(nvinfer1::ILogger::Severity::kERROR, text.c_str());
   else
     nb::module_::import_("sys").attr("stderr").attr("write")(text + "\n");
 }
 
-/// KeyboardInterrupt and its like end what the program does; they go on where control is back in Python.
-void keep_interrupt() {
-  if (CallScope* const scope = CallScope::current())
-    scope->keep(std::current_exception());
-  else
-    PyErr_SetInterrupt();
-}
-
 void report_python_error(nb::handle object, const char* method, nb::python_error& failure) {
   if (!failure.matches(PyExc_Exception)) return keep_interrupt();
-  const std::string type = nb::cast<std::string>(failure.type().attr("__name__"));
-  const std::string words = nb::str(failure.value()).c_str();
-  report(object, method, " raised " + (words.empty() ? type : type + ": " + words), failure.what());
+  report(object, method, " raised " + type_and_text(failure), traceback_of(failure));
 }
 
 }  // namespace
-
-PythonLock::PythonLock() : is_held_(may_enter()) {
-  if (is_held_) state_ = PyGILState_Ensure();
-}
-
-PythonLock::~PythonLock() {
-  if (is_held_) PyGILState_Release(state_);
-}
-
-void PythonLock::interpreter_ends() {
-  ending_thread = std::this_thread::get_id();
-  interpreter_is_ending.store(true, std::memory_order_release);
-}
 
 PythonSide::~PythonSide() {
   const PythonLock lock;

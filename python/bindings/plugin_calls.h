@@ -8,25 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "gil.h"
+
 namespace kiln::python {
 
 namespace nb = nanobind;
-
-/// Holds the GIL while it lives; false where the interpreter is gone, or another thread is taking it down.
-class PythonLock {
- public:
-  PythonLock();
-  PythonLock(const PythonLock&) = delete;
-  PythonLock& operator=(const PythonLock&) = delete;
-  ~PythonLock();
-  explicit operator bool() const { return is_held_; }
-  /// Called by the thread that ends the interpreter; no other thread may enter Python afterwards.
-  static void interpreter_ends();
-
- private:
-  bool is_held_;
-  PyGILState_STATE state_{};
-};
 
 /// A plugin, creator or resource that Python implements, as an adapter in C++ holds it: one reference.
 class PythonSide {

@@ -196,7 +196,7 @@ auto of_kind(const CreatorHandle& self, Ask ask) {
 /// What a creator makes. What it logs may be told to a logger in Python.
 template <class Make>
 auto made_by(Make make) {
-  const nb::gil_scoped_release released;
+  const PythonUnlock unlocked;
   return make();
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bindings.h"
+#include "gil.h"
 #include "plugin_handles.h"
 
 namespace kiln::python {
@@ -121,7 +122,7 @@ int32_t execute_async(OldPluginHandle& self, int32_t batch, const std::vector<ui
   nv::IPluginV2& plugin = self.get();
   const auto in = pointers<const void*>(inputs);
   const auto out = pointers<void*>(outputs);
-  const nb::gil_scoped_release released;
+  const PythonUnlock unlocked;
   return plugin.enqueue(batch, in.data(), out.data(), reinterpret_cast<void*>(workspace),
                         reinterpret_cast<cudaStream_t>(stream));
 }

@@ -4,6 +4,7 @@
 #include <NvInferRuntime.h>
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "plugin_calls.h"
@@ -20,6 +21,22 @@ const char* text_of(const PythonSide& side, const char* attribute, KeptText& kep
 const char* optional_text_of(const PythonSide& side, const char* attribute, KeptText& kept) noexcept;
 
 inline nb::int_ address_of(const void* pointer) { return nb::int_(reinterpret_cast<uintptr_t>(pointer)); }
+
+/// A plugin's core. `Base` is IPluginV3OneCore or IPluginV3QuickCore.
+template <class Base>
+class CorePart final : public Base {
+ public:
+  explicit CorePart(nb::object part) : side_(std::move(part)) {}
+
+  nvinfer1::APILanguage getAPILanguage() const noexcept override { return nvinfer1::APILanguage::kPYTHON; }
+  const char* getPluginName() const noexcept override { return text_of(side_, "plugin_name", name_); }
+  const char* getPluginVersion() const noexcept override { return text_of(side_, "plugin_version", version_); }
+  const char* getPluginNamespace() const noexcept override { return text_of(side_, "plugin_namespace", namespace_); }
+
+ private:
+  const PythonSide side_;
+  mutable KeptText name_, version_, namespace_;
+};
 
 /// Writes the list of as many DataTypes that a method returned. Throws what is wrong with it.
 void write_types(nb::handle result, nvinfer1::DataType* types, int32_t count);

@@ -16,20 +16,6 @@ namespace {
 namespace nv = nvinfer1;
 using Capability = nv::PluginCapabilityType;
 
-class QuickCorePart final : public nv::IPluginV3QuickCore {
- public:
-  explicit QuickCorePart(nb::object part) : side_(std::move(part)) {}
-
-  nv::APILanguage getAPILanguage() const noexcept override { return nv::APILanguage::kPYTHON; }
-  const char* getPluginName() const noexcept override { return text_of(side_, "plugin_name", name_); }
-  const char* getPluginVersion() const noexcept override { return text_of(side_, "plugin_version", version_); }
-  const char* getPluginNamespace() const noexcept override { return text_of(side_, "plugin_namespace", namespace_); }
-
- private:
-  const PythonSide side_;
-  mutable KeptText name_, version_, namespace_;
-};
-
 /// `Base` is IPluginV3QuickBuild or IPluginV3QuickAOTBuild.
 template <class Base>
 class QuickBuildPart : public Base {
@@ -197,7 +183,8 @@ class QuickRuntimePart final : public nv::IPluginV3QuickRuntime {
 std::unique_ptr<nv::IPluginCapability> make_quick_part(Capability type, nb::object part) {
   switch (type) {
     case Capability::kCORE:
-      if (is_plugin_class(part, "IPluginV3QuickCore")) return std::make_unique<QuickCorePart>(std::move(part));
+      if (is_plugin_class(part, "IPluginV3QuickCore"))
+        return std::make_unique<CorePart<nv::IPluginV3QuickCore>>(std::move(part));
       break;
     case Capability::kBUILD:
       if (is_plugin_class(part, "IPluginV3QuickAOTBuild")) return std::make_unique<QuickAotBuildPart>(std::move(part));

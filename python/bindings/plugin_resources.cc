@@ -50,8 +50,8 @@ class ResourceAdapter final : public nv::IPluginResource {
 
 /// `tensorrt.IPluginResourceContext`.
 struct ResourceContext {
-  nv::IGpuAllocator* allocator;
-  nv::IErrorRecorder* recorder;
+  nb::object allocator;
+  nb::object recorder;
 };
 
 /// A resource that C++ implements, in the registry.
@@ -74,7 +74,9 @@ nb::object show(nv::IPluginResource* resource) {
 
 nb::object show_resource_context(nv::IPluginResourceContext* context) {
   if (!context) return nb::none();
-  return nb::cast(ResourceContext{context->getGpuAllocator(), context->getErrorRecorder()});
+  constexpr auto kShown = nb::rv_policy::reference;
+  return nb::cast(ResourceContext{.allocator = nb::cast(context->getGpuAllocator(), kShown),
+                                  .recorder = nb::cast(context->getErrorRecorder(), kShown)});
 }
 
 nb::object acquire_resource(nv::IPluginRegistry& registry, const char* key, nb::object resource) {
@@ -99,11 +101,12 @@ void bind_plugin_resources(nb::module_& m) {
   nb::class_<ResourceContext>(m, "IPluginResourceContext",
                               "What attach_to_context is told of its execution context, as of that time.")
       .def_prop_ro(
-          "error_recorder", [](const ResourceContext& self) { return self.recorder; }, nb::rv_policy::reference,
+          "error_recorder", [](const ResourceContext& self) { return self.recorder; },
+          nb::sig("def error_recorder(self) -> IErrorRecorder"),
           "IErrorRecorder: where errors of the context are recorded, or None.")
       .def_prop_ro(
-          "gpu_allocator", [](const ResourceContext& self) { return self.allocator; }, nb::rv_policy::reference,
-          "IGpuAllocator: for memory of the device, or None.");
+          "gpu_allocator", [](const ResourceContext& self) { return self.allocator; },
+          nb::sig("def gpu_allocator(self) -> IGpuAllocator"), "IGpuAllocator: for memory of the device, or None.");
 }
 
 }  // namespace kiln::python

@@ -19,20 +19,6 @@ namespace {
 namespace nv = nvinfer1;
 using Capability = nv::PluginCapabilityType;
 
-class CorePart final : public nv::IPluginV3OneCore {
- public:
-  explicit CorePart(nb::object part) : side_(std::move(part)) {}
-
-  nv::APILanguage getAPILanguage() const noexcept override { return nv::APILanguage::kPYTHON; }
-  const char* getPluginName() const noexcept override { return text_of(side_, "plugin_name", name_); }
-  const char* getPluginVersion() const noexcept override { return text_of(side_, "plugin_version", version_); }
-  const char* getPluginNamespace() const noexcept override { return text_of(side_, "plugin_namespace", namespace_); }
-
- private:
-  const PythonSide side_;
-  mutable KeptText name_, version_, namespace_;
-};
-
 /// `Base` is IPluginV3OneBuild or IPluginV3OneBuildV2.
 template <class Base>
 class BuildPart : public Base {
@@ -193,7 +179,8 @@ class PluginAdapter final : public nv::IPluginV3 {
 std::unique_ptr<nv::IPluginCapability> make_one_part(Capability type, nb::object part, nv::IPluginV3* plugin) {
   switch (type) {
     case Capability::kCORE:
-      if (is_plugin_class(part, "IPluginV3OneCore")) return std::make_unique<CorePart>(std::move(part));
+      if (is_plugin_class(part, "IPluginV3OneCore"))
+        return std::make_unique<CorePart<nv::IPluginV3OneCore>>(std::move(part));
       break;
     case Capability::kBUILD:
       if (is_plugin_class(part, "IPluginV3OneBuildV2")) return std::make_unique<BuildPartV2>(std::move(part));

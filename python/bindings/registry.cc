@@ -6,6 +6,7 @@
 
 #include "bindings.h"
 #include "callback.h"
+#include "lifetime.h"
 #include "plugin_calls.h"
 #include "plugin_creators.h"
 #include "plugin_resources.h"
@@ -109,9 +110,11 @@ void bind_registry(nb::module_& m) {
                    "list: all creators of this registry and its parents.")
       .def_prop_rw(
           "error_recorder", [](const Registry& self) { return self.getErrorRecorder(); },
-          [](Registry& self, nv::IErrorRecorder* recorder) { self.setErrorRecorder(recorder); },
+          [](Registry& self, nv::IErrorRecorder* recorder) {
+            self.setErrorRecorder(recorder);
+            hold_item(&self, "error_recorder", recorder);
+          },
           nb::for_getter(nb::rv_policy::reference), nb::for_setter(nb::arg("recorder").none()),
-          nb::for_setter(nb::keep_alive<1, 2>()),
           "IErrorRecorder: where errors of this registry are recorded, and those that plugins in Python raise; or "
           "None.")
       .def_prop_rw("parent_search_enabled", &Registry::isParentSearchEnabled, &Registry::setParentSearchEnabled,

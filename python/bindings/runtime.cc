@@ -66,7 +66,7 @@ void bind_runtime(nb::module_& m) {
           "gpu_allocator", nullptr,
           [](IRuntime& self, IGpuAllocator* allocator) {
             self.setGpuAllocator(allocator);
-            hold_item(&self, "gpu_allocator", allocator);
+            hold_item_too(&self, "gpu_allocator ", allocator);
           },
           set_or_none(), "What gives engines the device's memory; it can only be set. None is the library's own.")
       .def_prop_rw(

@@ -16,11 +16,14 @@ from typing import Any
 
 from ._bindings import bindings
 from ._compile import compile, load
+from ._diff import diff
+from ._device import device_name
 from ._engine import Engine
 from ._errors import Error, Message, ShapeError
 from ._install import cmake_dir, get_include, library_dir, use_as_tensorrt
 from ._profile import LayerTime, Profile
 from ._shapes import Range
+from ._show import Page
 from ._tensors import Layer, Layers, Outputs, Tensor
 from ._version import __version__
 
@@ -32,6 +35,7 @@ __all__ = [
     "Layers",
     "Message",
     "Outputs",
+    "Page",
     "Profile",
     "Range",
     "ShapeError",
@@ -40,6 +44,8 @@ __all__ = [
     "bindings",
     "cmake_dir",
     "compile",
+    "diff",
+    "device_name",
     "get_include",
     "library_dir",
     "load",

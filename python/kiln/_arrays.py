@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import sys
+import weakref
 from typing import Any
 
 import numpy as np
@@ -14,14 +16,16 @@ HOST = -1
 
 
 class View:
-    """An array's memory. `keep` holds what has to live as long as the memory is used."""
+    """An array's memory. `keep` holds what has to live as long as the memory is used; `producer` is the handle of a
+    stream whose work writes the memory, where a run has to wait for it."""
 
-    __slots__ = ("contiguous", "device", "dtype", "keep", "pointer", "shape", "strides", "writable")
+    __slots__ = ("contiguous", "device", "dtype", "keep", "pointer", "producer", "shape", "strides", "writable")
 
     def __init__(self, pointer: int, shape: tuple, dtype: str, device: int, contiguous: bool, keep: Any):
         self.pointer, self.shape, self.dtype, self.device = pointer, shape, dtype, device
         self.contiguous, self.keep, self.writable = contiguous, keep, True
         self.strides: tuple | None = None
+        self.producer: int | None = None
 
 
 @functools.cache
@@ -151,6 +155,13 @@ class TorchFamily:
     def stream(self, device: int) -> int | None:
         return self._torch.cuda.current_stream(device).cuda_stream
 
+    def on_stream(self, handle: int, device: int) -> contextlib.AbstractContextManager:
+        """Makes a stream the current one: what is allocated meanwhile is used, and used again, in its order."""
+        cuda = self._torch.cuda
+        if handle == self.stream(device):
+            return contextlib.nullcontext()
+        return cuda.stream(cuda.ExternalStream(handle, device=self._torch.device("cuda", device)))
+
     def pointer(self, tensor: Any) -> int:
         return tensor.data_ptr()
 
@@ -194,6 +205,9 @@ _DLPACK_CUDA = (2, 13)  # device and managed memory
 _pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
 _pointer_of.restype = ctypes.c_void_p
 _pointer_of.argtypes = [ctypes.py_object, ctypes.c_char_p]
+_is_capsule = ctypes.pythonapi.PyCapsule_IsValid
+_is_capsule.restype = ctypes.c_int
+_is_capsule.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
 def _is_contiguous(shape: tuple, strides: tuple | None) -> bool:
@@ -205,6 +219,16 @@ def _is_contiguous(shape: tuple, strides: tuple | None) -> bool:
             return False
         expected *= extent
     return True
+
+
+def _device_told(array: Any) -> tuple[int, int]:
+    """DLPack's kind and number of an array's device."""
+    told = array.__dlpack_device__()
+    try:
+        kind, ordinal = told
+        return int(kind), int(ordinal)
+    except (TypeError, ValueError):
+        raise TypeError(f"answered {told!r} to __dlpack_device__; two numbers are needed") from None
 
 
 class _OtherFamily:
@@ -228,6 +252,12 @@ class _OtherFamily:
     def stream(self, device: int) -> int | None:
         cupy = sys.modules.get("cupy")
         return cupy.cuda.get_current_stream().ptr if cupy is not None else None
+
+    def on_stream(self, handle: int, device: int) -> contextlib.AbstractContextManager:
+        cupy = sys.modules.get("cupy")
+        if cupy is None or handle == self.stream(device):
+            return contextlib.nullcontext()
+        return cupy.cuda.ExternalStream(handle, device)
 
     def pointer(self, array: Any) -> int:
         if isinstance(array, np.ndarray):
@@ -253,8 +283,7 @@ class DlpackFamily(_OtherFamily):
     name = "dlpack"
 
     def view(self, array: Any) -> View:
-        kind, ordinal = array.__dlpack_device__()
-        kind = int(kind)
+        kind, ordinal = _device_told(array)
         if kind in _DLPACK_HOST:
             device, capsule = HOST, array.__dlpack__()
         elif kind in _DLPACK_CUDA:
@@ -263,6 +292,8 @@ class DlpackFamily(_OtherFamily):
             capsule = array.__dlpack__(stream=self.stream(device) or 1)
         else:
             raise TypeError(f"is on a device of DLPack's kind {kind}; the host and CUDA devices are known")
+        if not _is_capsule(capsule, b"dltensor"):
+            raise TypeError(f"answered {capsule!r} to __dlpack__; a capsule 'dltensor' is needed")
         tensor = _DLTensor.from_address(_pointer_of(capsule, b"dltensor"))
         dtype = _DLPACK_TYPES.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
         if dtype is None:
@@ -282,15 +313,16 @@ class InterfaceFamily(_OtherFamily):
 
     def view(self, array: Any) -> View:
         facts = array.__cuda_array_interface__
-        dtype = np.dtype(facts["typestr"])
-        pointer, read_only = facts["data"]
-        shape = tuple(facts["shape"])
-        strides = facts.get("strides")
+        try:
+            dtype, (pointer, read_only) = np.dtype(facts["typestr"]), facts["data"]
+            shape, strides = tuple(facts["shape"]), facts.get("strides")
+        except (KeyError, TypeError, ValueError, AttributeError) as failure:
+            raise TypeError(f"has a __cuda_array_interface__ that is none: {failure!r}") from None
         if strides is not None:
             strides = tuple(stride // dtype.itemsize for stride in strides)
         device = getattr(getattr(array, "device", None), "id", 0)
         seen = View(pointer, shape, dtype.name, device, _is_contiguous(shape, strides), array)
-        seen.writable, seen.strides = not read_only, strides
+        seen.writable, seen.strides, seen.producer = not read_only, strides, facts.get("stream")
         return seen
 
 
@@ -304,9 +336,12 @@ class BufferFamily(NumpyFamily):
 
 
 _families: dict[type, Any] = {np.ndarray: NumpyFamily()}
+_families_of_programs: weakref.WeakKeyDictionary[type, Any] = weakref.WeakKeyDictionary()  # types may come and go
 
 
 def _find_family(array: Any) -> Any:
+    if isinstance(array, np.ma.MaskedArray):
+        raise TypeError("is a masked array, and engines know no masks: use .filled()")
     if isinstance(array, np.ndarray):
         return _families[np.ndarray]
     torch = sys.modules.get("torch")
@@ -332,7 +367,10 @@ def _find_family(array: Any) -> Any:
 
 def family_of(array: Any) -> Any:
     """The family of an array's type. Raises TypeError, without the array's name, for what is no array."""
-    family = _families.get(type(array))
+    kind = type(array)
+    family = _families.get(kind) or _families_of_programs.get(kind)
     if family is None:
-        family = _families[type(array)] = _find_family(array)
+        family = _find_family(array)
+        # PyTorch's own type is asked for in each call; it stays, as numpy's.
+        (_families if isinstance(family, TorchFamily) else _families_of_programs)[kind] = family
     return family

@@ -11,7 +11,11 @@ def _run(name):
 
 
 def kiln():
-    """Runs `kiln`, which looks inside the compiler."""
+    """Runs `kiln`, which looks inside the compiler, and serves engines."""
+    if sys.argv[1:2] == ["serve"]:  # a package of this Python
+        from .serve.__main__ import main
+
+        sys.exit(main(sys.argv[2:]))
     _run("kiln")
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ._bindings import bindings
-from ._device import choose_device, current_device
-from ._engine import Engine
+from ._device import choose_device, engines_on
+from ._engine import Engine, load_plugins
 from ._errors import Error, Message, Messages, log, make_logger, make_recorder
 from ._progress import choose_bar, make_monitor
 from ._shapes import Range, check_range, make_profiles
@@ -111,9 +111,22 @@ def _add_profiles(
                     profile.set_shape(tensor.name, given.min, given.opt, given.max)
             limits = values[i if len(values) > 1 else 0].get(tensor.name)
             if limits is not None:
+                if not tensor.is_shape_tensor:
+                    raise ValueError(
+                        f"values names {tensor.name!r}, whose values decide no shape: they may be any, without a range"
+                    )
                 profile.set_shape_input(tensor.name, limits.min, limits.opt, limits.max)
         if config.add_optimization_profile(profile) < 0:
             raise Error(f"profile {i} does not fit the network")
+
+
+def _check_number(argument: str, value: int | None, most: int) -> None:
+    if value is None:
+        return
+    if not hasattr(value, "__index__"):
+        raise TypeError(f"{argument} is {value!r}; it may be an int from 0 to {most}")
+    if not 0 <= value <= most:
+        raise ValueError(f"{argument} is {value}; it may be from 0 to {most}")
 
 
 def _set_precision(trt: Any, config: Any, precision: str | None, tf32: bool | None) -> None:
@@ -199,7 +212,7 @@ def compile(
     precision: None keeps the model's own types. "fp32", "tf32", "fp16", "bf16" and "best" let the builder choose the
         types of layers, down to the named one; inputs and outputs stay what the model says.
     tf32: whether FP32 products may round their operands to TF32 on a GPU; by default as the precision allows.
-    device: "cpu", "cuda" or "cuda:N"; by default a GPU where there is one. One process uses one kind.
+    device: "cpu", "cuda" or "cuda:N"; by default a GPU where there is one, or what the variable KILN_DEVICE says.
     optimization_level: from 0, fastest to build, to 5.
     workspace: bytes that a run may use beside its tensors.
     timing_cache: a file that is read, and written after the build: the next build of a like network is faster.
@@ -215,6 +228,8 @@ def compile(
     """
     if precision not in _PRECISIONS:
         raise ValueError(f"precision is {precision!r}; it may be one of {_PRECISIONS}")
+    _check_number("optimization_level", optimization_level, 5)
+    _check_number("workspace", workspace, 2**63 - 1)
     shape_ranges, value_ranges = make_profiles(shapes, "shapes"), make_profiles(values, "values", negative=True)
     source = _source_of(model)
     name = name or source.name
@@ -224,11 +239,10 @@ def compile(
     messages = Messages()
     logger = make_logger(messages)
     recorder = make_recorder(messages)
-    with current_device(ordinal):
+    with engines_on(ordinal):
         builder = trt.Builder(logger)
         builder.error_recorder = recorder
-        for library in plugins:
-            builder.get_plugin_registry().load_library(os.fspath(library))
+        load_plugins(builder.get_plugin_registry(), plugins, name, messages)
         flag = trt.NetworkDefinitionCreationFlag.STRONGLY_TYPED
         network = builder.create_network(1 << int(flag) if precision is None else 0)
         parser = _parse(trt, network, logger, source, messages)
@@ -252,16 +266,31 @@ def compile(
 
 
 def load(
-    plan: Any, *, device: str | None = None, plugins: Sequence[str | os.PathLike] = (), name: str | None = None
+    plan: Any,
+    *,
+    device: str | None = None,
+    plugins: Sequence[str | os.PathLike] = (),
+    mapped: bool = False,
+    name: str | None = None,
 ) -> Engine:
     """Loads an engine that `Engine.save`, trtexec or TensorRT's API with Kiln wrote: from a path or from bytes.
+
+    device: as in `compile`; it has to be of the kind that the plan was built for.
+    mapped: whether the engine reads the plan in its file, whose memory all processes share that load it so. The file may
+        then be replaced by another one of its name, as `Engine.save` does, but not written to or shortened while the
+        engine is there: that would end the process.
 
     Load only plans that you trust: a plan for a GPU holds code.
     """
     if isinstance(plan, (str, os.PathLike)):
         path = pathlib.Path(plan)
-        data: Any = path.read_bytes()
         name = name or path.name
+        if mapped:
+            with path.open("rb"):  # raises what says why it cannot be read
+                return Engine(path, device=device, name=name, plugins=plugins)
+        data: Any = path.read_bytes()
+    elif mapped:
+        raise TypeError(f"plan is a {type(plan).__name__}; a plan that is mapped is given by the path of its file")
     elif isinstance(plan, (bytes, bytearray, memoryview)):
         data = bytes(plan)
     else:

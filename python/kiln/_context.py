@@ -165,10 +165,10 @@ class Slot:
         for tensor in self._outputs:
             shape = tensor.shape
             if tensor.is_dynamic:
-                found = context.get_tensor_shape(tensor.name)
-                if len(found) != len(shape):
-                    raise self._failure(f"the shape of output {tensor.name!r} cannot be told")
-                shape = tuple(found)
+                try:
+                    shape = tuple(context.get_tensor_shape(tensor.name))
+                except ValueError:  # the shape of a call that failed; the recorder has the reason
+                    raise self._failure(f"the shape of output {tensor.name!r} cannot be told") from None
             self._output_shapes.append(shape)
         self._shapes = shapes
 
@@ -294,9 +294,22 @@ class Slot:
                     f"all are needed on {where_is(self._ordinal)}"
                 )
         handle = _stream_handle(stream, family, self._ordinal)
-        own = handle is None
-        if own:
-            handle = self._stream
+        if handle is None:
+            self._wait_for_producers(views, self._stream)
+            _on(self._ordinal, driver().synchronize, 0)  # whose order DLPack's producers were asked for
+            results = self._enqueue(views, family, lead, given, self._stream)
+            self.synchronize()
+            return results
+        self._wait_for_producers(views, handle)
+        with family.on_stream(handle, self._ordinal):
+            return self._enqueue(views, family, lead, given, handle)
+
+    def _wait_for_producers(self, views: list[View], handle: int) -> None:
+        for producer in {view.producer for view in views} - {None, handle}:
+            _on(self._ordinal, driver().synchronize, producer)
+
+    def _enqueue(self, views: list[View], family: Any, lead: Any, given: list[Any] | None, handle: int) -> list[Any]:
+        """Puts a run with arrays of the GPU on a stream."""
         arrays, pointers, open_ones = self._prepare(views, family, given, self._ordinal)
         for tensor, view in zip(self._inputs, views):
             self._set_address(tensor.name, view.pointer or self._empty_address())
@@ -304,8 +317,6 @@ class Slot:
             self._set_address(tensor.name, pointer if pointer != _NO_ADDRESS else self._empty_address())
         if not self._context.execute_async_v3(handle):
             self._raise_run_failure(open_ones)
-        if own:
-            self.synchronize()
         return self._collect(arrays, open_ones, given, family, lead)
 
     def _empty_address(self) -> int:

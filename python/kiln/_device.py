@@ -1,7 +1,7 @@
 """The device that engines run on, and what Python needs of the CUDA driver.
 
-One kind of device serves a process: the GPU where there is one, else the CPU, or what KILN_DEVICE says when the first
-network is built or loaded (docs/devices.md).
+By default engines run on a GPU where there is one, else on the CPU, or where KILN_DEVICE says when the first network is
+built or loaded (docs/devices.md). Where that is a GPU, engines for the CPU can be asked for as well.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ import contextlib
 import ctypes
 import functools
 import os
-import threading
+import pathlib
+import platform
 from collections.abc import Iterator
 
 from ._bindings import bindings
 from ._errors import Error
 
 _NON_BLOCKING = 1
-_lock = threading.Lock()
+_CAPABILITY_MAJOR, _CAPABILITY_MINOR = 75, 76
 
 
 def parse_device(device: str | None) -> tuple[str | None, int | None]:
@@ -79,6 +80,17 @@ class Driver:
             self._contexts[ordinal] = context
         self._call("cuCtxSetCurrent", context)
 
+    def describe(self, ordinal: int) -> str:
+        """A GPU's name and compute capability."""
+        name, device, facts = ctypes.create_string_buffer(256), ctypes.c_int(0), []
+        self._call("cuDeviceGet", ctypes.byref(device), ctypes.c_int(ordinal))
+        self._call("cuDeviceGetName", name, ctypes.c_int(len(name)), device)
+        for attribute in (_CAPABILITY_MAJOR, _CAPABILITY_MINOR):
+            fact = ctypes.c_int(0)
+            self._call("cuDeviceGetAttribute", ctypes.byref(fact), ctypes.c_int(attribute), device)
+            facts.append(fact.value)
+        return f"{name.value.decode(errors='replace')}, compute capability {facts[0]}.{facts[1]}"
+
     def create_stream(self) -> int:
         stream = ctypes.c_void_p()
         self._call("cuStreamCreateWithPriority", ctypes.byref(stream), ctypes.c_uint(_NON_BLOCKING), ctypes.c_int(0))
@@ -97,6 +109,15 @@ class Driver:
 
     def release(self, memory: int) -> None:
         self._call("cuMemFree_v2", ctypes.c_uint64(memory))
+
+    def allocate_host(self, size: int) -> int:
+        """Memory of the host that is pinned: copies to and from the GPU do not wait for it."""
+        memory = ctypes.c_void_p()
+        self._call("cuMemHostAlloc", ctypes.byref(memory), ctypes.c_size_t(size), ctypes.c_uint(0))
+        return memory.value or 0
+
+    def release_host(self, memory: int) -> None:
+        self._call("cuMemFreeHost", ctypes.c_void_p(memory))
 
     def copy_in(self, to: int, source: int, size: int, stream: int) -> None:
         """Copies from the host, in the stream's order."""
@@ -118,39 +139,51 @@ def driver() -> Driver:
     return Driver()
 
 
-_decided: str | None = None
+@functools.cache
+def _default_kind() -> str:
+    """The process's kind of device. Raises where KILN_DEVICE asks for what is not there."""
+    try:
+        return bindings().tensorrt._kiln_device_kind()  # of the extension module
+    except RuntimeError as failure:
+        raise Error(f"engines cannot run here: {failure}") from None
 
 
 def choose_device(device: str | None) -> tuple[str, int | None]:
     """The kind of device for an engine and the GPU's number, None on the CPU. Raises where they cannot be had."""
-    global _decided
     kind, ordinal = parse_device(device)
-    with _lock:
-        if _decided is None:
-            before = os.environ.get("KILN_DEVICE")
-            if kind is not None and not before:
-                os.environ["KILN_DEVICE"] = kind
-            try:
-                _decided = bindings().tensorrt._kiln_device_kind()  # of the extension module
-            except RuntimeError as failure:
-                raise Error(f"engines cannot run here: {failure}") from None
-            finally:
-                # What is decided stays in the process; children decide by themselves.
-                if before is None:
-                    os.environ.pop("KILN_DEVICE", None)
-    if kind is not None and kind != _decided:
-        wish = os.environ.get("KILN_DEVICE")
-        reason = f"KILN_DEVICE is {wish!r}" if wish else "that was decided when the first was made"
-        if kind == "cuda" and not wish:
-            reason = "no NVIDIA driver with a GPU was found, or the first engine of the process chose so"
-        raise Error(f"device is {device!r}, but engines of this process run on {_decided!r}: {reason}")
-    if _decided == "cpu":
+    if kind == "cpu":
         return "cpu", None
+    if _default_kind() == "cpu":
+        if kind is None:
+            return "cpu", None
+        wish = os.environ.get("KILN_DEVICE")
+        reason = f"KILN_DEVICE is {wish!r}" if wish else "no NVIDIA driver with a GPU was found; the log 'kiln' says more"
+        raise Error(f"device is {device!r}, but engines of this process run on 'cpu': {reason}")
     if ordinal is None:
         return "cuda", driver().current() or 0
     if ordinal >= driver().count():
         raise Error(f"device is {device!r}, but there are {driver().count()} GPUs")
     return "cuda", ordinal
+
+
+@functools.cache
+def _processor() -> str:
+    with contextlib.suppress(OSError):
+        for line in pathlib.Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
+            name, colon, value = line.partition(":")
+            if colon and name.strip() == "model name":
+                return value.strip()
+    return platform.machine()
+
+
+def device_name(device: str | None = None) -> str:
+    """Names the hardware that engines for a device run on: the processor's model, or a GPU's name and compute capability.
+
+    `device` is as in `compile`. A plan for a GPU runs where the compute capability is the same; a plan that was built on
+    other hardware may be slower than one that is built here.
+    """
+    kind, ordinal = choose_device(device)
+    return _processor() if kind == "cpu" or ordinal is None else driver().describe(ordinal)
 
 
 @contextlib.contextmanager
@@ -168,3 +201,15 @@ def current_device(ordinal: int | None) -> Iterator[None]:
         yield
     finally:
         driver().use(before)
+
+
+@contextlib.contextmanager
+def engines_on(ordinal: int | None) -> Iterator[None]:
+    """What the thread builds and loads meanwhile is for a GPU, which becomes the current one; for None it is for the CPU."""
+    use_host = bindings().tensorrt._kiln_use_host
+    before = use_host(ordinal is None)
+    try:
+        with current_device(ordinal):
+            yield
+    finally:
+        use_host(before)

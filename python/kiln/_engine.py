@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import json
+import math
 import os
 import pathlib
 import threading
@@ -16,10 +18,11 @@ import numpy as np
 from ._arrays import HOST, View, family_of, numpy_dtype, where_is
 from ._bindings import bindings
 from ._context import Slot
-from ._device import choose_device, current_device
+from ._device import choose_device, current_device, engines_on
 from ._errors import Error, Messages, ShapeError, make_logger, make_recorder
 from ._profile import Profile, make_profiler, mean_times
 from ._shapes import Range, Shape
+from ._show import Page, make_page
 from ._tensors import Layer, Layers, Outputs, Tensor, dtype_name
 
 _MOST_KNOWN_SHAPES = 1024
@@ -36,13 +39,23 @@ class _ThreadSlots:
         self._pool.extend(self.by_profile.values())
 
 
+def load_plugins(registry: Any, plugins: Sequence[str | os.PathLike], name: str, messages: Messages) -> None:
+    """Loads libraries of plugins for the engine called `name`; raises `Error` for one that cannot be loaded."""
+    if isinstance(plugins, (str, bytes, os.PathLike)):
+        raise TypeError(f"plugins is {plugins!r}; a list of paths is needed")
+    for library in plugins:
+        if registry.load_library(os.fspath(library)) is None:
+            raise Error(f"{name}: plugins={os.fspath(library)!r} cannot be loaded", messages.take())
+
+
 class Engine:
     """A compiled model. Calling it with arrays runs it; `kiln.compile` and `kiln.load` make engines.
 
     Inputs come by position, by name, or as one dict. Results are what the first array was: numpy arrays of numpy's,
     torch tensors of torch's. One output is returned as itself, several as `Outputs`, a tuple that also knows names.
 
-    An engine may be called from several threads at once; each thread gets an execution context of its own.
+    An engine may be called from several threads at once; each thread gets an execution context of its own. It belongs to
+    its process: it is not pickled or copied, and after a fork it does not run in the child.
     """
 
     def __init__(self, plan: Any, *, device: str | None = None, name: str = "engine", plugins: Sequence[str | os.PathLike] = ()):
@@ -53,14 +66,17 @@ class Engine:
         self._messages = Messages()
         self._logger = make_logger(self._messages)
         recorder = make_recorder(self._messages)
-        with current_device(self._ordinal):
+        with engines_on(self._ordinal):
             self._runtime = trt.Runtime(self._logger)
             self._runtime.error_recorder = recorder
-            for library in plugins:
-                self._runtime.get_plugin_registry().load_library(os.fspath(library))
-            self._engine = self._runtime.deserialize_cuda_engine(plan)
+            load_plugins(self._runtime.get_plugin_registry(), plugins, name, self._messages)
+            if isinstance(plan, pathlib.Path):
+                self._engine = trt.tensorrt._kiln_load_mapped(self._runtime, os.fsencode(plan))
+            else:
+                self._engine = self._runtime.deserialize_cuda_engine(plan)
         if self._engine is None:
             raise Error(f"{name} cannot be loaded", self._messages.take())
+        self._process = os.getpid()
         self._read_tensors()
         self._pool: list[Slot] = []
         self._local = threading.local()
@@ -153,7 +169,18 @@ class Engine:
     def _need_engine(self) -> Any:
         if self._engine is None:
             raise Error(f"{self.name} was closed")
+        if self._process != os.getpid():  # the threads and the GPU's context of a process are not in its children
+            raise Error(
+                f"{self.name} belongs to process {self._process}, which this one was forked from: load the plan here, in "
+                'a process that was started anew (multiprocessing.set_start_method("spawn"))'
+            )
         return self._engine
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(
+            f"{self.name}: an engine cannot be pickled or copied, for it belongs to its process: save() the plan, and "
+            "kiln.load() it where it is needed"
+        )
 
     # Calls.
 
@@ -250,15 +277,20 @@ class Engine:
                 if not self._has_shape_inputs and len(self._known) < _MOST_KNOWN_SHAPES:
                     self._known[shapes] = profile
                 return profile
-        raise ShapeError(
-            f"{self.name}: no profile has the shapes "
-            + ", ".join(f"{t.name!r} {s}" for t, s in zip(self.inputs, shapes))
-            + " together; there are "
-            + "; ".join(
-                f"profile {p}: " + ", ".join(f"{t.name!r} {t.ranges[p]}" for t in self.inputs)
-                for p in range(self.num_profiles)
-            )
+        given = ", ".join(
+            f"{t.name!r} {s}" + ("" if v is None else f" of values {v}")
+            for t, s, v in zip(self.inputs, shapes, host_values)
         )
+        there = "; ".join(
+            f"profile {p}: " + ", ".join(self._limits(t, p) for t in self.inputs) for p in range(self.num_profiles)
+        )
+        raise ShapeError(f"{self.name}: no profile has the shapes {given} together; there are {there}")
+
+    @staticmethod
+    def _limits(tensor: Tensor, profile: int) -> str:
+        """What a profile allows for an input."""
+        values = tensor.values[profile]
+        return f"{tensor.name!r} {tensor.ranges[profile]}" + ("" if values is None else f" of values {values}")
 
     def _check_shape(self, tensor: Tensor, shape: Shape) -> None:
         if len(shape) != len(tensor.shape):
@@ -274,10 +306,12 @@ class Engine:
 
     @staticmethod
     def _values_of(view: View) -> Shape | None:
-        array = view.keep
-        if not isinstance(array, np.ndarray):
-            array = np.asarray(array)
-        return tuple(int(v) for v in array.reshape(-1)) if array.dtype.kind in "iu" else None
+        kind = np.dtype(view.dtype)  # of a shape input: whole numbers, or a truth value
+        count = math.prod(view.shape)
+        if kind.kind not in "iu" or not count:
+            return () if kind.kind in "iu" else None
+        memory = (ctypes.c_char * (count * kind.itemsize)).from_address(view.pointer)
+        return tuple(int(value) for value in np.frombuffer(memory, kind))
 
     def _outputs_given(self, out: Any) -> list[Any] | None:
         if out is None:
@@ -350,8 +384,40 @@ class Engine:
         slot.close()
         return mean_times(times)
 
+    # Pages.
+
+    def show(self, *arrays: Any, run: bool = True, runs: int = 10, **named: Any) -> Page:
+        """A page of the engine: its graph, the layers' times, memory, and what else could have run each layer.
+
+        The layers are timed in `runs` runs on the arrays given, or on some that are made, as `profile` does it. Without
+        `run` the page has the times of the build; arrays then only say which shapes to show. `Page.save` writes it.
+        """
+        given = self._arguments(arrays, named) if arrays or named else self.example_inputs()
+        plan = bytes(self)
+        views, _ = self._view_inputs(given)
+        profile = self._choose_profile(tuple(view.shape for view in views), views)
+        flags = [f"--useProfile={profile}"]
+        shapes = [
+            f"'{tensor.name}':" + ("x".join(map(str, view.shape)) or "scalar")
+            for tensor, view in zip(self.inputs, views)
+            if not tensor.on_host and "'" not in tensor.name
+        ]
+        if shapes:
+            flags.append("--shapes=" + ",".join(shapes))
+        return make_page(plan, self.name, self.profile(*given, runs=runs) if run else None, flags)
+
+    def _repr_html_(self) -> str:
+        """The page without a run, for notebooks."""
+        return self._page._repr_html_()
+
+    @functools.cached_property
+    def _page(self) -> Page:
+        return self.show(run=False)
+
     def example_inputs(self, profile: int = 0, seed: int = 0) -> list[np.ndarray]:
         """Numpy arrays of the shapes that a profile is tuned for: random floats from 0 to 1, integers of zero."""
+        if not 0 <= profile < self.num_profiles:
+            raise ValueError(f"{self.name}: profile is {profile}; there are {self.num_profiles}, from 0 on")
         random = np.random.default_rng(seed)
         made = []
         for tensor in self.inputs:

@@ -50,6 +50,11 @@ class ShapeError(ValueError):
     """An array's shape is none that the engine was built for."""
 
 
+def _says_the_same(longer: str, shorter: str) -> bool:
+    # A recorder's descriptions have 127 characters at most; what is cut off is marked by dots.
+    return longer.endswith(shorter) or (shorter.endswith("...") and shorter[:-3] in longer)
+
+
 class Messages:
     """Collects messages of several sources; from any thread, each text once."""
 
@@ -60,13 +65,22 @@ class Messages:
     def add(self, message: Message) -> None:
         """Adds a message. Recorder, log and parser may tell the same error: the longest text and its code are kept."""
         with self._lock:
-            for i, known in enumerate(self._found):
-                longer, shorter = (known, message) if len(known.text) >= len(message.text) else (message, known)
-                if longer.text.endswith(shorter.text):
-                    severity = known.severity if longer is known else message.severity
-                    self._found[i] = Message(severity, longer.text, known.code or message.code)
-                    return
-            self._found.append(message)
+            if not self._merge(message):
+                self._found.append(message)
+
+    def complete(self, message: Message) -> bool:
+        """Merges a message with one that says the same; False where there is none."""
+        with self._lock:
+            return self._merge(message)
+
+    def _merge(self, message: Message) -> bool:
+        for i, known in enumerate(self._found):
+            longer, shorter = (known, message) if len(known.text) >= len(message.text) else (message, known)
+            if _says_the_same(longer.text, shorter.text):
+                severity = known.severity if longer is known else message.severity
+                self._found[i] = Message(severity, longer.text, known.code or message.code)
+                return True
+        return False
 
     def take(self) -> list[Message]:
         """Returns what has come since the last call."""
@@ -78,6 +92,9 @@ class Messages:
 @functools.cache
 def _classes() -> tuple[type, type]:
     trt: Any = bindings()
+    # An error goes to its object's recorder and then, whole, to the log that many objects share, in one thread:
+    # whose error the log is told is what the recorder was told right before.
+    told = threading.local()
 
     class Logger(trt.ILogger):
         """Hands Kiln's log to Python's, and keeps warnings and errors for exceptions."""
@@ -91,7 +108,10 @@ def _classes() -> tuple[type, type]:
             level = int(severity)
             if level <= _WARNING:
                 name = ("internal error", "error", "warning")[level]
-                self.messages.add(Message(name, text))
+                message = Message(name, text)
+                recorded = told.__dict__.pop("messages", None)
+                if recorded is None or not recorded.complete(message):
+                    self.messages.add(message)
             # An error becomes an exception, which says the same; it is not shown twice.
             shown = logging.DEBUG if level <= _ERROR or self.quiet else _LEVELS.get(level, logging.DEBUG)
             log.log(shown, "%s", text)
@@ -109,6 +129,7 @@ def _classes() -> tuple[type, type]:
             with self._lock:
                 self._errors.append((code, description))
             self.messages.add(Message("error", description, getattr(code, "name", str(code))))
+            told.messages = self.messages
             return True
 
         def num_errors(self) -> int:

@@ -15,6 +15,14 @@ def native(*parts):
     return str(path)
 
 
+def program(name):
+    """The path of a program of the wheel; in a build folder, of the one that was built there."""
+    built = _PACKAGE.parent.parent / name
+    if not (_PACKAGE / "_native").exists() and built.is_file():
+        return str(built)
+    return native("bin", name)
+
+
 def get_include():
     """The folder of the C++ headers (`NvInfer.h`). Its subfolder `cudart` has the CUDA runtime's, for machines without it."""
     return native("include", "kiln")

@@ -40,6 +40,8 @@ def _extents(value: Any, where: str) -> Shape:
     for extent in value:
         if not isinstance(extent, numbers.Integral) or isinstance(extent, bool):
             raise TypeError(f"{where}: a shape is a tuple of ints; {tuple(value)!r} has {extent!r}")
+        if not -(2**63) <= int(extent) < 2**63:
+            raise ValueError(f"{where}: {extent} in {tuple(value)} does not fit 64 bits")
     return tuple(int(extent) for extent in value)
 
 

@@ -4,6 +4,8 @@
 import ctypes
 import os
 import pathlib
+import threading
+import time
 
 import numpy as np
 import tensorrt as trt
@@ -66,6 +68,24 @@ class Recorder(trt.IErrorRecorder):
         return False
 
 
+class Allocator(trt.IGpuAllocator):
+    """Memory of ctypes, as it is the host's on the CPU."""
+
+    def __init__(self):
+        trt.IGpuAllocator.__init__(self)
+        self.blocks, self.num_allocated = {}, 0
+
+    def allocate(self, size, alignment, flags):
+        block = ctypes.create_string_buffer(size + alignment)
+        address = -(-ctypes.addressof(block) // alignment) * alignment
+        self.blocks[address] = block
+        self.num_allocated += 1
+        return address
+
+    def deallocate(self, memory):
+        return self.blocks.pop(memory, None) is not None
+
+
 def doubled(builder, shape=(2, 3), name="x"):
     """A network that adds its input to itself: y = x + x."""
     network = builder.create_network()
@@ -96,6 +116,30 @@ def engine_of_doubled(logger, shape=(2, 3)):
     engine = trt.Runtime(logger).deserialize_cuda_engine(plan_of_doubled(logger, shape))
     assert engine is not None
     return engine
+
+
+def softmax_plan(logger):
+    """A plan whose context needs memory."""
+    builder = trt.Builder(logger)
+    network = builder.create_network()
+    x = network.add_input("x", trt.float32, (64, 64))
+    product = network.add_matrix_multiply(x, trt.MatrixOperation.NONE, x, trt.MatrixOperation.TRANSPOSE).get_output(0)
+    y = network.add_softmax(product).get_output(0)
+    z = network.add_matrix_multiply(y, trt.MatrixOperation.NONE, product, trt.MatrixOperation.NONE).get_output(0)
+    z.name = "y"
+    network.mark_output(z)
+    return builder.build_serialized_network(network, quick(builder))
+
+
+def work_on(logger):
+    """Builds, runs and ends engines on a daemon thread, until the process ends."""
+
+    def work():
+        while True:
+            run(engine_of_doubled(logger).create_execution_context(), np.ones((2, 3), dtype=np.float32))
+
+    threading.Thread(target=work, daemon=True).start()
+    time.sleep(0.1)
 
 
 def run(context, x, shape=None):

@@ -157,6 +157,16 @@ def model(op="Abs", **attributes):
     return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=9)
 
 
+def chain(*ops):
+    """A model of nodes that read each other, whose types it states."""
+    info = lambda name: onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [2, 3])
+    names = [f"v{i}" for i in range(len(ops) + 1)]
+    nodes = [onnx.helper.make_node(op, [names[i]], [names[i + 1]], name=f"node {i}") for i, op in enumerate(ops)]
+    inner = [info(name) for name in names[1:-1]]
+    graph = onnx.helper.make_graph(nodes, "graph", [info(names[0])], [info(names[-1])], value_info=inner)
+    return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=9)
+
+
 def test_parser(builder, logger, tmp_path):
     data = model().SerializeToString()
     path = tmp_path / "model.onnx"
@@ -182,7 +192,30 @@ def test_parser_answers_what_is_supported(builder, logger):
     assert parser.num_subgraphs == 1 and parser.is_subgraph_supported(0) and parser.get_subgraph_nodes(0) == [0]
     supported, parts = parser.supports_model(model("NoSuchThing").SerializeToString())
     assert supported is False and isinstance(parts, trt.SubGraphCollection)
+    assert list(parts) == [], "a node that is not supported is in no part"
+    between = chain("Relu", "NoSuchThing", "Abs", "Exp", "Another", "Neg")
+    supported, parts = parser.supports_model(between.SerializeToString())
+    assert not supported and list(parts) == [([0], True), ([2, 3], True), ([5], True)]
     assert all(isinstance(nodes, trt.NodeIndices) for nodes, _ in parts)
+    assert parser.num_errors == 3 and parser.get_error(1).node() == 1
+
+
+def test_parser_tells_the_functions_around_a_node(builder, logger):
+    parser = trt.OnnxParser(builder.create_network(), logger)
+    opsets = [onnx.helper.make_opsetid("", 18), onnx.helper.make_opsetid("local", 1)]
+    inner = onnx.helper.make_function(
+        "local", "Inner", ["a"], ["b"], [onnx.helper.make_node("NoSuchThing", ["a"], ["b"], "odd")], opsets
+    )
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Inner", ["x"], ["y"], "call", domain="local")],
+        "calls",
+        [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [2])],
+        [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [2])],
+    )
+    whole = onnx.helper.make_model(graph, functions=[inner], opset_imports=opsets, ir_version=10)
+    assert not parser.parse(whole.SerializeToString())
+    error = parser.get_error(0)
+    assert error.local_function_stack() == ["Inner"] and error.local_function_stack_size() == 1
 
 
 def test_parser_errors(builder, logger):
@@ -192,6 +225,10 @@ def test_parser_errors(builder, logger):
     assert (error.node(), error.node_name(), error.node_operator()) == (0, "the node", "NoSuchThing")
     assert str(error).startswith("In node 0 with name: the node and operator: NoSuchThing ") and error.desc() in str(error)
     assert error.local_function_stack() == [] and error.local_function_stack_size() == 0
+    damaged = model("NoSuchThing").SerializeToString().replace(b"the node", b"the \xffode")
+    assert not parser.parse(damaged)
+    error = parser.get_error(parser.num_errors - 1)
+    assert error.node_name() == "the \ufffdode" and "the \ufffdode" in str(error) and "NoSuchThing" in error.desc()
     assert not parser.parse_from_file("no such file.onnx")
     with pytest.raises(TypeError):
         parser.parse("a path")
@@ -291,6 +328,8 @@ def test_properties_of_a_context(logger):
     assert context.set_input_consumed_event(0) and context.get_input_consumed_event() == 0
     for value in (None, 0):
         context.set_communicator(value)
+    with pytest.raises(UnicodeEncodeError):
+        context.name = "half a character: \udc80"
     context.nvtx_verbosity = trt.ProfilingVerbosity.NONE
     context.temporary_allocator = None
     assert context.temporary_allocator is None

@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What programs derive: each class does its work, and an exception in each method becomes an error that names it."""
 import ctypes
+import gc
 import io
+import signal
 import sys
+import threading
 
 import numpy as np
 import pytest
 import running
 import tensorrt as trt
-from running import Messages, Recorder, doubled, engine_of_doubled, plan_of_doubled, quick
+from running import Allocator, Messages, Recorder, doubled, engine_of_doubled, plan_of_doubled, quick, softmax_plan
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 
@@ -53,6 +56,36 @@ def test_logger_that_raises():
         logger = make_raising(trt.ILogger, "log")()
         assert trt.Runtime(logger).deserialize_cuda_engine(b"no plan") is None
     assert "as the test wants it" in raised
+
+
+#: Text that UTF-8 does not have: Python makes it of file names that are not valid.
+SURROGATE = "half a character: \udc80"
+
+
+class Unprintable(Exception):
+    def __str__(self):
+        raise ValueError("no text")
+
+
+@pytest.mark.parametrize("error", [ValueError(SURROGATE), Unprintable()], ids=["surrogate", "unprintable"])
+def test_exceptions_whose_text_cannot_be_shown(error):
+    """Each is reported by its type, by callbacks of loggers, recorders and others."""
+
+    def fail(self, *_):
+        raise error
+
+    with Unraisable():
+        assert trt.Runtime(type("Raising", (Messages,), {"log": fail})()).deserialize_cuda_engine(b"no plan") is None
+    logger = Messages()
+    monitor = type("Raising", (Progress,), {"step_complete": fail})()
+    assert build(logger, monitor) is None
+    runtime = trt.Runtime(logger)
+    runtime.error_recorder = type("Raising", (Recorder,), {"report_error": fail})()
+    assert runtime.deserialize_cuda_engine(b"no plan") is None
+    for method in ("IProgressMonitor.step_complete", "IErrorRecorder.report_error"):
+        (text,) = {text for text in logger.errors() if method in text}
+        assert type(error).__name__ in text and "Traceback" in text
+        assert ("half a character: \\udc80" in text) == isinstance(error, ValueError)
 
 
 def test_logger_without_log():
@@ -201,25 +234,60 @@ def test_progress_that_is_interrupted(exception):
     assert build(logger, Progress()) is not None
 
 
+@pytest.mark.parametrize(
+    "exception, own_logger, monitor",
+    [
+        (KeyboardInterrupt, True, None),
+        (KeyboardInterrupt, True, Progress),
+        (KeyboardInterrupt, False, None),
+        (KeyboardInterrupt, False, Progress),
+        (ValueError, False, None),  # in a callback it would be the callback's
+    ],
+)
+def test_ctrl_c_ends_a_build(exception, own_logger, monitor):
+    """As the terminal does it, in the middle of a build that takes longer than the timer."""
+
+    def handler(number, frame):
+        raise exception("by hand")
+
+    builder = trt.Builder(Messages() if own_logger else trt.Logger(trt.Logger.INTERNAL_ERROR))
+    builder.error_recorder = recorder = Recorder()
+    network = builder.create_network()
+    x = network.add_input("x", trt.float32, (64, 64))
+    for _ in range(3000):
+        product = network.add_matrix_multiply(x, trt.MatrixOperation.NONE, x, trt.MatrixOperation.NONE)
+        x = network.add_softmax(product.get_output(0)).get_output(0)
+    network.mark_output(x)
+    config = builder.create_builder_config()
+    config.progress_monitor = given = monitor and monitor()
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        with pytest.raises(exception, match="by hand"):
+            signal.setitimer(signal.ITIMER_REAL, 0.02)
+            builder.build_serialized_network(network, config)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert any("cancelled" in text for _, text in recorder.errors), "the build went on to its end"
+    assert config.progress_monitor is given
+    assert build(Messages(), Progress()) is not None
+
+
+def test_a_monitor_is_its_own_during_a_build():
+    class Curious(Progress):
+        def step_complete(self, phase_name, step):
+            seen.append(config.progress_monitor)
+            return super().step_complete(phase_name, step)
+
+    seen = []
+    builder = trt.Builder(Messages())
+    config = quick(builder)
+    config.progress_monitor = monitor = Curious()
+    assert builder.build_serialized_network(doubled(builder), config) is not None
+    assert seen and all(one is monitor for one in seen) and config.progress_monitor is monitor
+
+
 # Allocators
-
-
-class Allocator(trt.IGpuAllocator):
-    """Memory of ctypes, as it is the host's on the CPU."""
-
-    def __init__(self):
-        trt.IGpuAllocator.__init__(self)
-        self.blocks, self.num_allocated = {}, 0
-
-    def allocate(self, size, alignment, flags):
-        block = ctypes.create_string_buffer(size + alignment)
-        address = -(-ctypes.addressof(block) // alignment) * alignment
-        self.blocks[address] = block
-        self.num_allocated += 1
-        return address
-
-    def deallocate(self, memory):
-        return self.blocks.pop(memory, None) is not None
 
 
 class AsyncAllocator(trt.IGpuAsyncAllocator):
@@ -241,19 +309,6 @@ class StreamThird(AsyncAllocator):
     def allocate_async(self, size, alignment, stream, flags):
         assert flags in (0, 1)
         return self.inner.allocate(size, alignment, flags)
-
-
-def softmax_plan(logger):
-    """A plan whose context needs memory."""
-    builder = trt.Builder(logger)
-    network = builder.create_network()
-    x = network.add_input("x", trt.float32, (64, 64))
-    product = network.add_matrix_multiply(x, trt.MatrixOperation.NONE, x, trt.MatrixOperation.TRANSPOSE).get_output(0)
-    y = network.add_softmax(product).get_output(0)
-    z = network.add_matrix_multiply(y, trt.MatrixOperation.NONE, product, trt.MatrixOperation.NONE).get_output(0)
-    z.name = "y"
-    network.mark_output(z)
-    return builder.build_serialized_network(network, quick(builder))
 
 
 @pytest.mark.parametrize("kind", [Allocator, AsyncAllocator, StreamThird])
@@ -295,6 +350,52 @@ def test_allocator_whose_deallocate_raises():
     running.run(context, np.ones((64, 64), dtype=np.float32))
     del context, engine
     assert allocator.num_allocated > 0
+    assert_told(logger.errors(), "IGpuAllocator.deallocate")
+
+
+def test_a_call_of_another_thread_ends_while_it_is_told():
+    """An error outside of calls goes to the call of whichever thread: to its logger, too, if that call has ended."""
+    begun, may_end = threading.Event(), threading.Event()
+
+    class Reader(trt.IStreamReaderV2):
+        def __init__(self):
+            trt.IStreamReaderV2.__init__(self)
+
+        def read(self, num_bytes, stream):
+            begun.set()
+            may_end.wait(60)
+            return b""
+
+        def seek(self, offset, where):
+            return True
+
+    class Ending(Recorder):
+        """Does not return before the call is over and its thread has ended."""
+
+        def report_error(self, code, desc):
+            super().report_error(code, desc)
+            may_end.set()
+            if threading.current_thread() is not thread:
+                thread.join(60)
+            return False
+
+    def work():
+        runtime = trt.Runtime(logger)
+        runtime.error_recorder = recorder
+        runtime.deserialize_cuda_engine(Reader())
+
+    logger, recorder = Messages(), Ending()
+    other = Messages()
+    runtime = trt.Runtime(other)
+    runtime.gpu_allocator = type("Raising", (Allocator,), {"deallocate": raising})()
+    context = runtime.deserialize_cuda_engine(softmax_plan(other)).create_execution_context()
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert begun.wait(60)
+    del context
+    gc.collect()
+    assert not thread.is_alive()
+    assert_told([desc for _, desc in recorder.errors], "IGpuAllocator.deallocate")
     assert_told(logger.errors(), "IGpuAllocator.deallocate")
 
 
@@ -450,7 +551,7 @@ def test_writer_that_raises():
 # Debug listeners
 
 
-def debug_engine(logger):
+def debug_engine(logger, unfused=False):
     builder = trt.Builder(logger)
     network = builder.create_network()
     x = network.add_input("x", trt.float32, (2, 3))
@@ -459,8 +560,14 @@ def debug_engine(logger):
     y = network.add_unary(middle, trt.UnaryOperation.NEG).get_output(0)
     y.name = "y"
     network.mark_output(y)
-    marked = network.mark_debug(middle)
-    return marked, builder.build_engine_with_config(network, quick(builder))
+    assert not network.is_debug_tensor(middle)
+    if unfused:
+        assert network.mark_unfused_tensors_as_debug_tensors() and network.unmark_unfused_tensors_as_debug_tensors()
+        assert network.mark_unfused_tensors_as_debug_tensors()
+    else:
+        assert network.mark_debug(middle) and network.unmark_debug(middle) and network.mark_debug(middle)
+    assert network.is_debug_tensor(middle) is not unfused
+    return builder.build_engine_with_config(network, quick(builder))
 
 
 class Listener(trt.IDebugListener):
@@ -471,24 +578,54 @@ class Listener(trt.IDebugListener):
     def process_debug_tensor(self, addr, location, type, shape, name, stream):
         array = np.ctypeslib.as_array((ctypes.c_float * trt.volume(shape)).from_address(addr)).reshape(tuple(shape))
         self.seen.append((name, type, array.copy()))
+        assert location == trt.TensorLocation.DEVICE and isinstance(stream, int)
 
 
 def test_debug_listener():
     logger = Messages()
-    marked, engine = debug_engine(logger)
-    if not marked:
-        pytest.skip("debug tensors are not there yet: " + logger.all())
+    engine = debug_engine(logger)
+    assert engine.is_debug_tensor("middle") and not engine.is_debug_tensor("y")
     context = engine.create_execution_context()
     listener = Listener()
-    if not context.set_debug_listener(listener):
-        pytest.skip("debug listeners are not there yet: " + logger.all())
+    assert context.set_debug_listener(listener)
     assert context.get_debug_listener() is listener
-    assert context.set_all_tensors_debug_state(True)
     running.run(context, X)
-    assert [name for name, *_ in listener.seen] == ["middle"] and (listener.seen[0][2] == X).all()
+    assert not listener.seen, "debug tensors are off by default"
+    assert not context.get_debug_state("middle")
+    assert not context.set_tensor_debug_state("y", True)
+    assert "'y' was not marked as a debug tensor" in logger.all()
+    assert context.set_all_tensors_debug_state(True) and context.get_debug_state("middle")
+    y = running.run(context, X)
+    assert [(name, type) for name, type, _ in listener.seen] == [("middle", trt.float32)]
+    assert (listener.seen[0][2] == np.abs(X)).all() and (y == -np.abs(X)).all()
+    assert context.set_tensor_debug_state("middle", False)
+    running.run(context, X)
+    assert len(listener.seen) == 1
 
 
-# Calibrators and algorithm selectors: INT8 by calibration and selectors may not be there
+def test_unfused_debug_tensors():
+    engine = debug_engine(Messages(), unfused=True)
+    assert not engine.is_debug_tensor("middle")
+    context = engine.create_execution_context()
+    listener = Listener()
+    assert context.set_debug_listener(listener) and not context.unfused_tensors_debug_state
+    context.unfused_tensors_debug_state = True
+    assert context.unfused_tensors_debug_state
+    y = running.run(context, X)
+    assert listener.seen[-1][0] == "y" and (listener.seen[-1][2] == y).all()
+
+
+def test_debug_listener_ends_the_run():
+    logger = Messages()
+    context = debug_engine(logger).create_execution_context()
+    refusing = type("Refusing", (Listener,), {"process_debug_tensor": lambda self, *arguments: False})()
+    assert context.set_debug_listener(refusing) and context.set_all_tensors_debug_state(True)
+    x, y = X.copy(), np.empty_like(X)
+    assert not context.execute_v2([x.ctypes.data, y.ctypes.data])
+    assert "the debug listener returned false when it was shown 'middle'" in logger.all()
+
+
+# Calibrators and algorithm selectors
 
 
 class Calibrator(trt.IInt8EntropyCalibrator2):

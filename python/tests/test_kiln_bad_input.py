@@ -1,5 +1,8 @@
 """The package kiln with wrong arguments: exceptions that say what and where, and never a crash."""
 
+import copy
+import pickle
+
 import kiln_models
 import numpy as np
 import pytest
@@ -18,6 +21,21 @@ def engine():
 X = np.zeros((2, 4), "f")
 
 
+def told(**attributes):
+    """An object of a class of its own, since arrays are known by their classes."""
+    return type("Told", (), attributes)()
+
+
+def used_capsule(self, **_):
+    capsule = X.__dlpack__()
+    np.from_dlpack(told(__dlpack__=lambda self, **_: capsule, __dlpack_device__=on_host))
+    return capsule
+
+
+def on_host(self):
+    return 1, 0
+
+
 @pytest.mark.parametrize(
     "array, error, text",
     [
@@ -34,6 +52,13 @@ X = np.zeros((2, 4), "f")
         ("x", TypeError, "input 'x' is a str"),
         (np.array([None] * 4, object).reshape(1, 4), TypeError, "object"),
         (np.zeros((2, 4), "c8"), TypeError, "complex64"),
+        (np.ma.masked_array(X, mask=True), TypeError, r"input 'x' is a masked array.*\.filled"),
+        (told(__dlpack__=lambda self, **_: None, __dlpack_device__=on_host), TypeError, "None to __dlpack__"),
+        (told(__dlpack__=used_capsule, __dlpack_device__=on_host), TypeError, "a capsule 'dltensor' is needed"),
+        (told(__dlpack__=used_capsule, __dlpack_device__=lambda self: 7), TypeError, "answered 7 to __dlpack_device__"),
+        (told(__cuda_array_interface__={"shape": (2, 4)}), TypeError, "typestr"),
+        (told(__cuda_array_interface__=7), TypeError, "__cuda_array_interface__ that is none"),
+        (told(__array_interface__={"shape": (-2, 4), "typestr": "<f4", "version": 3}), ValueError, "input 'x'"),
     ],
 )
 def test_arrays(engine, array, error, text):
@@ -105,6 +130,19 @@ def test_out_of_a_size_that_data_decides():
         engine(np.ones((3, 4), "f"), out=np.zeros((2, 12), np.int64))
 
 
+def test_values_that_do_not_fit_shapes():
+    values = {"shape": {"min": (1, 1), "opt": (2, 3), "max": (6, 6)}}
+    engine = kiln.compile(kiln_models.reshape_by_input(), values=values, name="reshape", **QUICK)
+    x = np.arange(6, dtype="f")
+    reason = r"(?s)the shape of output 'y' cannot be told:.*left side is 6, the right side 8"
+    with pytest.raises(kiln.Error, match=reason):
+        engine(x, [2, 4])
+    reason = r"'shape' \(2,\) of values \(1, 7\) together; .* of values \(1, 1\) to \(6, 6\)"
+    with pytest.raises(kiln.ShapeError, match=reason):
+        engine(x, [1, 7])
+    np.testing.assert_array_equal(engine(x, [3, 2]), x.reshape(3, 2))  # the context still works
+
+
 @pytest.mark.parametrize(
     "shapes, error, text",
     [
@@ -117,6 +155,7 @@ def test_out_of_a_size_that_data_decides():
         ({"x": [(1, 4)] * 4}, ValueError, "not 4 shapes"),
         ({"x": (-1, 4)}, ValueError, "extent -1 of axis 0 is negative"),
         ({"x": ("n", 4)}, TypeError, "has 'n'"),
+        ({"x": (2**63, 4)}, ValueError, "9223372036854775808 in .* does not fit 64 bits"),
         ({"x": 2.5}, TypeError, "not 2.5"),
         ({"x": {"least": (1, 4)}}, ValueError, "'min', 'opt' and 'max', not"),
         ({"x": {"min": (1, 4)}}, ValueError, "needs 'opt' or 'max'"),
@@ -138,6 +177,11 @@ def test_shapes(shapes, error, text):
         ({"device": "cuda:x"}, ValueError, "device is 'cuda:x'"),
         ({"device": 3}, TypeError, "device is 3"),
         ({"progress": 3}, TypeError, "progress is 3"),
+        ({"optimization_level": 6}, ValueError, "optimization_level is 6"),
+        ({"optimization_level": "high"}, TypeError, "optimization_level is 'high'"),
+        ({"workspace": -1}, ValueError, "workspace is -1"),
+        ({"plugins": "/no/such.so"}, TypeError, "plugins is '/no/such.so'; a list of paths"),
+        ({"plugins": ["/no/such.so"]}, kiln.Error, "plugins='/no/such.so' cannot be loaded"),
     ],
 )
 def test_options(arguments, error, text):
@@ -147,10 +191,20 @@ def test_options(arguments, error, text):
 
 
 def test_another_kind_of_device(engine):
-    other = "cpu" if engine.device.startswith("cuda") else "cuda"
+    """Engines of the CPU are had everywhere; those of a GPU where there is one."""
     model, _, _ = kiln_models.affine(2)
-    with pytest.raises(kiln.Error, match="engines of this process run on"):
-        kiln.compile(model, device=other, **QUICK)
+    assert kiln.compile(model, device="cpu", **QUICK).device == "cpu"
+    if engine.device == "cpu":
+        with pytest.raises(kiln.Error, match="device is 'cuda', but engines of this process run on 'cpu'"):
+            kiln.compile(model, device="cuda", **QUICK)
+
+
+def test_values_of_an_input_that_decides_no_shape():
+    model, _, _ = kiln_models.affine()
+    with pytest.raises(ValueError, match="values names 'x', whose values decide no shape"):
+        kiln.compile(model, shapes={"x": (1, 4)}, values={"x": (1, 2)}, **QUICK)
+    with pytest.raises(ValueError, match="values names 'x', whose values decide no shape"):
+        kiln.compile(kiln_models.reshape_by_input(), values={"shape": (2, 3), "x": (1,) * 6}, **QUICK)
 
 
 @pytest.mark.parametrize("model", [3, None, [1], object()])
@@ -197,6 +251,26 @@ def test_damaged_plans(engine):
         kiln.load(3)
 
 
+def test_mapped_plans_that_cannot_be(engine, tmp_path):
+    with pytest.raises(TypeError, match="plan is a bytes; a plan that is mapped is given by the path of its file"):
+        kiln.load(bytes(engine), mapped=True)
+    with pytest.raises(FileNotFoundError):
+        kiln.load(tmp_path / "none.plan", mapped=True)
+    with pytest.raises(IsADirectoryError):
+        kiln.load(tmp_path, mapped=True)
+    (tmp_path / "half.plan").write_bytes(bytes(engine)[:1000])
+    (tmp_path / "empty.plan").write_bytes(b"")
+    for name in ("half.plan", "empty.plan"):
+        with pytest.raises(kiln.Error, match=f"{name} cannot be loaded"):
+            kiln.load(tmp_path / name, mapped=True)
+
+
+@pytest.mark.parametrize("take", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_engines_stay_in_their_process(engine, take):
+    with pytest.raises(TypeError, match=r"affine: an engine cannot be pickled or copied.* save\(\) the plan"):
+        take(engine)
+
+
 def test_a_closed_engine():
     model, _, _ = kiln_models.affine(2)
     with kiln.compile(model, name="gone", **QUICK) as engine:
@@ -209,11 +283,12 @@ def test_a_closed_engine():
 def test_runs(engine):
     with pytest.raises(ValueError, match="runs is 0"):
         engine.profile(runs=0)
+    for profile in (-1, 1):
+        with pytest.raises(ValueError, match=f"affine: profile is {profile}; there are 1, from 0 on"):
+            engine.example_inputs(profile)
 
 
 def test_errors_travel_between_processes():
-    import pickle
-
     error = kiln.Error("what", [kiln.Message("error", "text", "CODE")], (("node", "text"),))
     copy = pickle.loads(pickle.dumps(error))
     assert str(copy) == str(error) and copy.messages == error.messages and copy.nodes == error.nodes

@@ -3,8 +3,11 @@
 import ctypes
 import gc
 import logging
+import os
 import pathlib
 import signal
+import subprocess
+import sys
 import threading
 import weakref
 
@@ -106,6 +109,64 @@ def test_save_and_load(affine, tmp_path):
         assert loaded.inputs == engine.inputs
 
 
+def test_a_mapped_plan(tmp_path):
+    """A table of 16 MiB stays in its file; the file may be replaced meanwhile, and its name may be no text."""
+    table = np.random.default_rng(0).standard_normal((1 << 16, 64)).astype("f")
+    node = kiln_models.helper.make_node("Gather", ["table", "i"], ["y"])
+    model = kiln_models.model(
+        [node], [("i", kiln_models.INT64, [2])], [("y", kiln_models.FLOAT, [2, 64])], [("table", table)]
+    )
+    path = kiln.compile(model, device="cpu", **QUICK).save(tmp_path / os.fsdecode(b"table\xff.plan"))
+
+    def private():
+        fields = pathlib.Path("/proc/self/smaps_rollup").read_text().splitlines()
+        return sum(int(line.split()[1]) for line in fields if line.startswith("Private_")) << 10
+
+    before = private()
+    engine = kiln.load(path, device="cpu", mapped=True)
+    path.unlink()
+    path.write_bytes(b"another file of this name")
+    i = np.array([3, 65535])
+    np.testing.assert_array_equal(engine(i), table[i])
+    assert private() - before < table.nbytes // 2
+    assert len(bytes(engine)) > table.nbytes
+
+
+FORKED = """
+import os, sys, kiln, kiln_models, numpy as np
+engine = kiln.compile(kiln_models.affine()[0], shapes={"x": (2, 4)}, name="affine", progress=False, device="cpu")
+x = np.ones((2, 4), "f")
+y, plan = engine(x), bytes(engine)
+child = os.fork()
+if child == 0:
+    for use in (lambda: engine(x), lambda: bytes(engine), lambda: engine.layers):
+        try:
+            use()
+            os._exit(2)
+        except kiln.Error as error:
+            if "affine belongs to process" not in str(error):
+                os._exit(3)
+    np.testing.assert_array_equal(kiln.load(plan, device="cpu")(x), y)
+    del engine
+    sys.exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+np.testing.assert_array_equal(engine(x), y)
+"""
+
+
+def test_an_engine_in_a_forked_process():
+    """It says that it does not run there, and hangs neither then nor at its end; one that is loaded there runs."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
+    done = subprocess.run([sys.executable, "-c", FORKED], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+def test_device_name():
+    assert kiln.device_name("cpu") and "\n" not in kiln.device_name("cpu")
+    with pytest.raises(ValueError, match="device is 'tpu'"):
+        kiln.device_name("tpu")
+
+
 def test_profiles_are_chosen_by_shape():
     model, w, b = kiln_models.affine()
     shapes = [{"x": (1, 4)}, {"x": [(16, 4), (32, 4), (64, 4)]}]
@@ -136,6 +197,10 @@ def test_values_that_decide_shapes():
     for shape in ((2, 3), (3, 2), (6, 1)):
         np.testing.assert_array_equal(engine(x, np.array(shape, np.int64)), x.reshape(shape))
         np.testing.assert_array_equal(engine(x, list(shape)), x.reshape(shape))
+        for wrap in (OnlyDlpack, OnlyInterface, memoryview):
+            np.testing.assert_array_equal(engine(x, wrap(np.array(shape, np.int64))), x.reshape(shape))
+    with pytest.raises(kiln.ShapeError, match="no profile has"):
+        engine(x, OnlyDlpack(np.array([7, 7])))
 
 
 class OnlyDlpack:

@@ -49,6 +49,14 @@ def run(program):
 pytestmark = pytest.mark.skipif(not DRIVER.exists(), reason="the stand-in for the driver is not built")
 
 
+def test_device_name():
+    run("""
+assert kiln.device_name().endswith(", compute capability 9.0"), kiln.device_name()
+assert kiln.device_name("cuda:0") == kiln.device_name()
+raises(kiln.Error, "there are", lambda: kiln.device_name("cuda:9"))
+""")
+
+
 def test_arrays_of_the_host():
     run("""
 for n in (1, 3, 8, 3):
@@ -77,6 +85,17 @@ out = Memory((2, 3))
 assert engine(Memory((2, 4)), out=out) is out
 stream = _device.driver().create_stream()
 assert engine(Memory((2, 4)), out=out, stream=stream) is out
+waits = []
+wait = _device.driver().synchronize
+_device.driver().synchronize = lambda handle: (waits.append(handle), wait(handle))
+x = Memory((2, 4))
+x.__cuda_array_interface__["stream"] = other = _device.driver().create_stream()
+engine(x, out=out, stream=stream)
+assert waits == [other], waits  # what writes x is waited for
+engine(x, out=out, stream=other)
+assert waits == [other], waits  # and here is ahead in the stream
+engine(Memory((2, 4)), out=out)
+assert waits[1] == 0 and len(waits) == 3, waits  # the legacy stream, whose order DLPack speaks of; then the run
 raises(TypeError, "import one of them, or give out=", lambda: engine(Memory((2, 4))))
 raises(ValueError, "out= is on the host; cuda:0 is needed", lambda: engine(Memory((2, 4)), out=np.zeros((2, 3), "f")))
 raises(TypeError, "stream is 'x'", lambda: engine(Memory((2, 4)), out=out, stream="x"))
@@ -85,28 +104,73 @@ raises(ValueError, "input 'b' is on the host and another is on a GPU", lambda: b
 """)
 
 
-def test_tensors_of_the_host_stay_in_pytorch():
-    """Engines of the process run on the GPU; a module on the CPU is no reason to fail."""
+def test_engines_on_the_cpu_beside_those_on_the_gpu():
+    """The stand-in's kernels compute nothing: right results are the CPU's."""
+    run("""
+model, w, b = kiln_models.affine()
+x = np.random.default_rng(1).random((3, 4), "f")
+wanted = np.maximum(x @ w + b, 0)
+on_cpu = kiln.compile(model, shapes={"x": [(1, 4), (8, 4)]}, device="cpu", **QUICK)
+assert on_cpu.device == "cpu" and engine.device == "cuda:0"
+np.testing.assert_allclose(on_cpu(x), wanted, rtol=1e-5)
+engine(x)
+np.testing.assert_allclose(on_cpu(x), wanted, rtol=1e-5)
+loaded = kiln.load(bytes(on_cpu), device="cpu")
+np.testing.assert_allclose(loaded(x), wanted, rtol=1e-5)
+assert kiln.compile(kiln_models.non_zero(), device="cpu", **QUICK)(np.ones((3, 4), "f")).shape == (2, 12)
+raises(ValueError, "is on cuda:0; this engine runs on the CPU", lambda: on_cpu(Memory((2, 4))))
+raises(kiln.Error, "built for device 'cpu', this is 'cuda'", lambda: kiln.load(bytes(on_cpu)))
+raises(kiln.Error, "built for device 'cuda', this is 'cpu'", lambda: kiln.load(bytes(engine), device="cpu"))
+
+def nested(network, config):
+    inner.append(kiln.compile(model, shapes={"x": (1, 4)}, **QUICK))
+inner = []
+outer = kiln.compile(model, shapes={"x": (1, 4)}, device="cpu", configure=nested, **QUICK)
+assert outer.device == "cpu" and inner[0].device == "cuda:0" and outer(x[:1]).shape == (1, 3)
+assert kiln.compile(model, shapes={"x": (1, 4)}, **QUICK).device == "cuda:0"
+""")
+
+
+def test_the_cpu_needs_no_driver():
+    """An engine for the CPU is made where KILN_DEVICE asks for a GPU that is not there."""
+    program = """
+import numpy as np
+import kiln, kiln_models
+model, w, b = kiln_models.affine(2)
+engine = kiln.compile(model, device="cpu", optimization_level=0, progress=False)
+x = np.ones((2, 4), "f")
+np.testing.assert_allclose(engine(x), np.maximum(x @ w + b, 0), rtol=1e-5)
+try:
+    kiln.compile(model, progress=False)
+except kiln.Error as error:
+    assert "engines cannot run here: KILN_DEVICE is 'cuda'" in str(error), error
+else:
+    raise AssertionError("there is no driver")
+"""
+    path = os.pathsep.join([os.path.dirname(__file__), *sys.path])
+    environment = {**os.environ, "KILN_DEVICE": "cuda", "KILN_CUDA_DRIVER": "/no/driver", "PYTHONPATH": path}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+
+
+def test_modules_on_the_cpu():
+    """A module and tensors of the host get engines of the CPU."""
     pytest.importorskip("torch")
     run("""
-import logging, torch, kiln.torch
-messages = []
-logging.getLogger("kiln").addHandler(type("Keep", (logging.Handler,), {"emit": lambda s, r: messages.append(r.getMessage())})())
+import torch, kiln.torch
 module = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.GELU(), torch.nn.Linear(4, 4)).eval()
 x = torch.rand(2, 4)
 with torch.no_grad():
-    torch.testing.assert_close(torch.compile(module, backend="kiln")(x), module(x))
+    torch.testing.assert_close(torch.compile(module, backend="kiln", options={"strict": True})(x), module(x))
     (report,) = kiln.torch.last_reports()
-    assert not report.engines and len(report.in_pytorch) == 3
-    assert any("graph stays in PyTorch" in m and "engines of this process run on 'cuda'" in m for m in messages), messages
-    torch._dynamo.reset()
-    raises(Exception, "run on 'cuda'", lambda: torch.compile(module, backend="kiln", options={"strict": True})(x))
+    assert [part.engine.device for part in report.engines] == ["cpu"]
+    compiled = kiln.torch.compile(module, x, strict=True)
+    torch.testing.assert_close(compiled(x), module(x))
+    assert compiled.engines[0].device == "cpu"
 """)
 
 
 def test_devices():
     run("""
-raises(kiln.Error, "engines of this process run on 'cuda'", lambda: kiln.compile(model, device="cpu", **QUICK))
 raises(kiln.Error, "device is 'cuda:7', but there are", lambda: kiln.compile(model, device="cuda:7", **QUICK))
 import threading
 seen = []

@@ -1,5 +1,6 @@
 """`torch.compile(backend="kiln")`, `kiln.torch.compile`, and engines with PyTorch's tensors."""
 
+import functools
 import gc
 import logging
 import os
@@ -14,19 +15,13 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import kiln_models
+from torch_devices import DEVICES, device  # noqa: F401  (a fixture of each test)
 
 import kiln
 import kiln.torch
 
 F = torch.nn.functional
 QUICK = {"optimization_level": 0, "tf32": False}
-
-
-@pytest.fixture(autouse=True)
-def fresh():
-    torch._dynamo.reset()
-    torch.manual_seed(5)
-    kiln.torch.last_reports()
 
 
 class Small(torch.nn.Module):
@@ -55,18 +50,23 @@ def image(n=2, size=8):
 # Engines with tensors.
 
 
-@pytest.fixture(scope="module")
-def affine():
+@functools.cache
+def affine_on(device):
     model, w, b = kiln_models.affine()
-    engine = kiln.compile(model, shapes={"x": [(1, 4), (8, 4)]}, progress=False, name="affine", **QUICK)
-    return engine, lambda x: torch.relu(x @ torch.from_numpy(w) + torch.from_numpy(b))
+    engine = kiln.compile(model, shapes={"x": [(1, 4), (8, 4)]}, device=device, progress=False, name="affine", **QUICK)
+    return engine, lambda x: torch.relu(x @ torch.from_numpy(w).to(x.device) + torch.from_numpy(b).to(x.device))
+
+
+@pytest.fixture
+def affine(device):
+    return affine_on(device)
 
 
 def test_torch_in_torch_out(affine):
     engine, expected = affine
     x = torch.rand(3, 4)
     y = engine(x)
-    assert isinstance(y, torch.Tensor) and y.dtype == torch.float32
+    assert isinstance(y, torch.Tensor) and y.dtype == torch.float32 and y.device == x.device
     close(y, expected(x))
     out = torch.full((3, 3), torch.nan)
     assert engine(x, out=out) is out
@@ -131,7 +131,7 @@ def test_gradients_do_not_matter_without_them(affine):
 # torch.compile.
 
 
-def test_backend():
+def test_backend(device):
     module = Small().eval()
     compiled = torch.compile(module, backend="kiln", options={**QUICK, "strict": True})
     with torch.no_grad():
@@ -139,6 +139,7 @@ def test_backend():
         close(compiled(x), module(x))
     (report,) = kiln.torch.last_reports()
     assert len(report.engines) == 1 and not report.in_pytorch and report.num_in_engines == report.num_operators > 0
+    assert report.engines[0].engine.device.startswith(device)
 
 
 def test_one_engine_for_batches_that_are_marked_dynamic():
@@ -441,12 +442,52 @@ def test_memory_of_modules_is_given_back():
     assert gone() is None
 
 
-needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+needs_gpu = pytest.mark.skipif("cuda" not in DEVICES, reason="engines do not run on a GPU here")
+
+
+def test_tensors_of_another_device(affine, device):
+    """An engine of the CPU says that it wants no other; one of a GPU copies tensors of the host there and back."""
+    engine, expected = affine
+    if device == "cuda":
+        x = torch.rand(2, 4, device="cpu")
+        y = engine(x)
+        assert y.device.type == "cpu"
+        close(y, expected(x))
+    elif "cuda" in DEVICES:
+        with pytest.raises(ValueError, match="input 'x' is on cuda:0; this engine runs on the CPU"):
+            engine(torch.rand(2, 4, device="cuda"))
 
 
 @needs_gpu
-def test_gpu_stream_and_graph(affine):
-    engine, expected = affine
+def test_modules_of_both_devices():
+    """One process, modules on the CPU and on the GPU, in turn."""
+    for where in ("cpu", "cuda", "cpu"):
+        torch._dynamo.reset()
+        module, x = Small().eval().to(where), image().to(where)
+        with torch.no_grad():
+            close(torch.compile(module, backend="kiln", options={**QUICK, "strict": True})(x), module(x))
+        (report,) = kiln.torch.last_reports()
+        assert report.engines[0].engine.device.startswith(where)
+
+
+@needs_gpu
+def test_a_stream_that_is_given():
+    """Results are made, and taken back, in the order of the stream that the run is on."""
+    engine, expected = affine_on("cuda")
+    stream = torch.cuda.Stream()
+    for _ in range(20):
+        x = torch.rand(8, 4, device="cuda")
+        torch.cuda.current_stream().synchronize()
+        y = engine(x, stream=stream)
+        del y
+        y = engine(x, stream=stream)
+        stream.synchronize()
+        close(y, expected(x))
+
+
+@needs_gpu
+def test_gpu_stream_and_graph():
+    engine, expected = affine_on("cuda")
     x = torch.rand(4, 4, device="cuda")
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):

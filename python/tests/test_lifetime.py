@@ -75,6 +75,90 @@ def test_items_are_released_when_others_come():
     assert end() is None and context.error_recorder is second
 
 
+def made_by_builder(logger):
+    builder = trt.Builder(logger)
+    return builder, builder.create_network
+
+
+def made_by_runtime(logger):
+    plan, runtime = plan_of_doubled(logger), trt.Runtime(logger)
+    return runtime, lambda: runtime.deserialize_cuda_engine(plan)
+
+
+def made_by_engine(logger):
+    engine = engine_of_doubled(logger)
+    return engine, engine.create_execution_context
+
+
+@pytest.mark.parametrize("make", [made_by_builder, made_by_runtime, made_by_engine])
+def test_a_recorder_outlives_its_setting(make):
+    """What is made has its maker's recorder, also when the maker gets another one."""
+    maker, make_one = make(Messages())
+    maker.error_recorder = recorder = Recorder()
+    end = weakref.ref(recorder)
+    made = make_one()
+    del recorder
+    maker.error_recorder = None
+    gc.collect()
+    assert end() is not None and made.error_recorder is end()
+    made.error_recorder = None
+    assert end() is None and made.error_recorder is None
+
+
+def test_a_recorder_outlives_its_setting_for_parts_without_one():
+    """Configurations, their timing caches and profiles report to the recorder that the builder had."""
+    builder = trt.Builder(Messages())
+    builder.error_recorder = recorder = Recorder()
+    config, profile = builder.create_builder_config(), builder.create_optimization_profile()
+    cache, end = config.create_timing_cache(b""), weakref.ref(recorder)
+    del recorder
+    builder.error_recorder = None
+    gc.collect()
+    assert end() is not None
+    assert config.create_timing_cache(b"damaged") is None and len(end().errors) == 1
+    with pytest.raises(RuntimeError):
+        profile.set_shape("x", (3,), (2,), (1,))
+    assert len(end().errors) == 2
+    assert not cache.combine(cache, False) and len(end().errors) == 3
+    del config, cache, profile, builder
+    gc.collect()
+    assert end() is None
+
+
+def test_a_timing_cache_that_is_set_goes_with_its_configuration():
+    builder = trt.Builder(Messages())
+    config = builder.create_builder_config()
+    cache = config.create_timing_cache(b"")
+    assert config.set_timing_cache(cache, False)
+    ends = [weakref.ref(it) for it in (builder, config, cache)]
+    del builder, config
+    gc.collect()
+    assert ends[1]() is None and len(bytes(cache.serialize())), "a cache does not need its configuration"
+    del cache
+    gc.collect()
+    assert [end() for end in ends] == [None] * 3
+
+
+def test_an_allocator_outlives_its_setting():
+    """An engine uses the allocator that its runtime had when it was loaded."""
+    logger = Messages()
+    runtime = trt.Runtime(logger)
+    runtime.gpu_allocator = allocator = running.Allocator()
+    end = weakref.ref(allocator)
+    engine = runtime.deserialize_cuda_engine(running.softmax_plan(logger))
+    del allocator
+    runtime.gpu_allocator = None
+    gc.collect()
+    assert end() is not None
+    before = end().num_allocated
+    context = engine.create_execution_context()
+    running.run(context, np.ones((64, 64), dtype=np.float32))
+    assert end().num_allocated > before
+    del context, engine, runtime
+    gc.collect()
+    assert end() is None
+
+
 def test_the_same_object_comes_back():
     logger = Messages()
     builder = trt.Builder(logger)
@@ -197,6 +281,11 @@ def test_an_object_without_init_is_a_type_error():
         trt.Builder(uninitialized)
 
 
+def test_memory_that_was_not_made_is_a_type_error():
+    with pytest.raises(TypeError, match="it has no memory"):
+        bytes(trt.IHostMemory.__new__(trt.IHostMemory))
+
+
 def test_builds_do_not_leak():
     """100 rounds through everything: objects, handles of files and memory stay as they are."""
     logger = Messages()
@@ -259,6 +348,7 @@ SCRIPT = """
 @pytest.mark.parametrize(
     "end",
     [
+        "running.work_on(logger)",
         "keep = [logger]; keep.append(keep); del logger, engine, context",
         "del logger",
         "sys.keep = context",
@@ -271,3 +361,35 @@ def test_the_interpreter_ends(end):
     script = textwrap.dedent(SCRIPT).format(tests=os.path.dirname(__file__), end=end)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0 and not done.stderr, done.stderr
+
+
+#: Python 3.13 has the same module under another name.
+SUBINTERPRETER = """
+    import sys
+    try:
+        import _interpreters as interpreters
+        subinterpreter = interpreters.create("legacy")
+    except ImportError:
+        import _xxsubinterpreters as interpreters
+        subinterpreter = interpreters.create(isolated=False)
+    interpreters.run_string(subinterpreter, {code!r})
+    import tensorrt as trt
+    assert trt.Runtime(trt.Logger()) is not None
+"""
+
+IMPORT = """
+import sys
+sys.path[:] = {path!r}
+try:
+    import tensorrt
+except ImportError as error:
+    assert "subinterpreter" in str(error), error
+else:
+    print("imported")
+"""
+
+
+def test_subinterpreters_are_refused():
+    script = textwrap.dedent(SUBINTERPRETER).format(code=IMPORT.format(path=sys.path))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and "imported" not in done.stdout, done.stdout + done.stderr

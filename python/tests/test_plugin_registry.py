@@ -1,6 +1,9 @@
 """The registry with creators of Python and of C++, what plugins share, and the attributes of plugins."""
 
 import gc
+import os
+import subprocess
+import sys
 import threading
 import weakref
 
@@ -309,6 +312,28 @@ def test_collections():
     assert len(given) == 2 and given[0].name == "a" and given[-1].name == "b"
     with pytest.raises(IndexError):
         given[2]
+
+
+def test_a_recorder_is_kept():
+    """The registry outlives every Python object for it, so a recorder goes when the next one is set."""
+    script = """
+import gc, weakref
+import running, tensorrt as trt
+
+first = running.Recorder()
+end = weakref.ref(first)
+trt.get_plugin_registry().error_recorder = first
+del first
+gc.collect()
+assert end() is not None and trt.get_plugin_registry().error_recorder is end()
+trt.get_plugin_registry().error_recorder = second = running.Recorder()
+assert end() is None and trt.get_plugin_registry().error_recorder is second
+trt.get_plugin_registry().error_recorder = None
+assert trt.get_plugin_registry().error_recorder is None
+"""
+    # A process of its own: in this one REGISTRY would keep the recorder.
+    subprocess.run([sys.executable, "-c", script], check=True,
+                   env={**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])})
 
 
 def test_tensor_descriptions():

@@ -1,5 +1,6 @@
 """Plugins of version 3 that Python implements, in networks that run on the CPU."""
 
+import contextlib
 import os
 import pathlib
 import subprocess
@@ -127,30 +128,37 @@ class Parts(trt.IPluginV3):
         return Parts()
 
 
-class PartsCreator(trt.IPluginCreatorV3One):
-    name, plugin_version, plugin_namespace = "Square", "1", ""
-    field_names = []
+class CreatorOf(trt.IPluginCreatorV3One):
+    """Creates plugins of a class that have no fields."""
+
+    def __init__(self, make):
+        trt.IPluginCreatorV3One.__init__(self)
+        core = make().get_capability_interface(trt.PluginCapabilityType.CORE)
+        self.name, self.plugin_version = core.plugin_name, core.plugin_version
+        self.plugin_namespace, self.field_names = core.plugin_namespace, []
+        self._make = make
 
     def create_plugin(self, name, field_collection, phase):
-        return Parts()
+        return self._make()
 
 
+@contextlib.contextmanager
 def registered(creator):
-    """Registers a creator; takes it out when the test ends."""
+    """Registers a creator meanwhile."""
     assert REGISTRY.register_creator(creator, creator.plugin_namespace)
-    return creator
+    try:
+        yield creator
+    finally:
+        assert REGISTRY.deregister_creator(creator)
 
 
 def test_parts_of_their_own():
-    creator = registered(PartsCreator())
-    try:
+    with registered(CreatorOf(Parts)):
         x = np.arange(6, dtype=np.float32)
         bench = Bench()
         layer = bench.network.add_plugin_v3([bench.input("x", x)], [], Parts())
         (y,) = bench.run({"x": x}, [layer.get_output(0)])
         np.testing.assert_array_equal(y, x * x)
-    finally:
-        REGISTRY.deregister_creator(creator)
 
 
 class Tile(trt.IPluginV3, trt.IPluginV3OneCore, trt.IPluginV3OneBuild, trt.IPluginV3OneRuntime):
@@ -215,17 +223,8 @@ class Tile(trt.IPluginV3, trt.IPluginV3OneCore, trt.IPluginV3OneBuild, trt.IPlug
         return Tile()
 
 
-class TileCreator(trt.IPluginCreatorV3One):
-    name, plugin_version, plugin_namespace = "Tile", "1", "tests"
-    field_names = []
-
-    def create_plugin(self, name, field_collection, phase):
-        return Tile()
-
-
 def test_shape_input_and_size_that_data_decides():
-    creator = registered(TileCreator())
-    try:
+    with registered(CreatorOf(Tile)):
         x = np.array([3, 0, 1, 0, 0, 7, 2], np.float32)
         bench = Bench()
         shape = bench.constant([2, 5], np.int64)
@@ -235,8 +234,6 @@ def test_shape_input_and_size_that_data_decides():
         y, rows = run_by_allocators(bench, {"x": x}, [layer.get_output(0), layer.get_output(1)])
         np.testing.assert_array_equal(y, np.resize(x, (2, 5)))
         np.testing.assert_array_equal(rows, [3, 1, 7, 2])
-    finally:
-        REGISTRY.deregister_creator(creator)
 
 
 class Tactics(Scale):
@@ -275,9 +272,7 @@ class TacticsCreator(ScaleCreator):
 
 
 def test_tactics_and_workspace():
-    creator = TacticsCreator()
-    assert REGISTRY.register_creator(creator, "tests")
-    try:
+    with registered(TacticsCreator()) as creator:
         x = np.zeros(5, np.float32)
         bench = Bench()
         plugin = creator.create_plugin("", [], trt.TensorRTPhase.BUILD)
@@ -285,8 +280,6 @@ def test_tactics_and_workspace():
         (y,) = bench.run({"x": x}, [layer.get_output(0)])
         assert y[0] in (3, 7)
         np.testing.assert_array_equal(y, x + y[0])
-    finally:
-        REGISTRY.deregister_creator(creator)
 
 
 class InPlace(trt.IPluginV3, trt.IPluginV3OneCore, trt.IPluginV3OneBuildV2, trt.IPluginV3OneRuntime):
@@ -336,17 +329,8 @@ class InPlace(trt.IPluginV3, trt.IPluginV3OneCore, trt.IPluginV3OneBuildV2, trt.
         return InPlace()
 
 
-class InPlaceCreator(trt.IPluginCreatorV3One):
-    name, plugin_version, plugin_namespace = "InPlace", "1", "tests"
-    field_names = []
-
-    def create_plugin(self, name, field_collection, phase):
-        return InPlace()
-
-
 def test_aliased_output():
-    creator = registered(InPlaceCreator())
-    try:
+    with registered(CreatorOf(InPlace)):
         x = np.arange(5, dtype=np.float32)
         bench = Bench()
         layer = bench.network.add_plugin_v3([bench.input("x", x)], [], InPlace())
@@ -361,8 +345,6 @@ def test_aliased_output():
         made = np.empty_like(x)
         assert context.execute_v2([x.ctypes.data, made.ctypes.data])
         np.testing.assert_array_equal(made, np.arange(5) + 1)
-    finally:
-        REGISTRY.deregister_creator(creator)
 
 
 LOADS = """

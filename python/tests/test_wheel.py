@@ -1,6 +1,5 @@
 """A wheel of this build, installed into a fresh environment that knows nothing of the build: its module, its commands, its
 C++ side, and how it lives beside another `tensorrt`. The build folder is in KILN_BUILD."""
-import importlib.util
 import json
 import os
 import pathlib
@@ -16,6 +15,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 DIGITS = SOURCE / "samples/digits"
 sys.path.insert(0, str(SOURCE / "python/wheel"))
 import make_wheel  # noqa: E402
+from wheel_environment import Environment  # noqa: E402
 
 pytestmark = pytest.mark.skipif("KILN_BUILD" not in os.environ, reason="KILN_BUILD does not name a build")
 
@@ -23,32 +23,6 @@ pytestmark = pytest.mark.skipif("KILN_BUILD" not in os.environ, reason="KILN_BUI
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory):
     return make_wheel.make(os.environ["KILN_BUILD"], tmp_path_factory.mktemp("wheel"))
-
-
-class Environment:
-    """A virtual environment with the wheel and numpy, and what a program in it sees: no path of the build."""
-
-    def __init__(self, folder, wheel):
-        self.folder = folder
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
-        self.variables = {"PATH": f"{folder}/bin:/usr/bin:/bin", "HOME": str(folder), "KILN_DEVICE": "cpu"}
-        self.packages = pathlib.Path(self.python("-c", "import sysconfig; print(sysconfig.get_path('platlib'))").strip())
-        # What pip does, by the pip at hand, so that nothing is downloaded: numpy is the one that the tests have.
-        subprocess.run([sys.executable, "-m", "pip", "--python", self.folder / "bin/python", "install", "--quiet",
-                        "--no-deps", "--no-index", wheel], check=True)
-        numpy = pathlib.Path(importlib.util.find_spec("numpy").origin).parent
-        for part in (numpy, numpy.with_name("numpy.libs")):
-            if part.exists():
-                (self.packages / part.name).symlink_to(part)
-
-    def run(self, *command, **variables):
-        result = subprocess.run(command, cwd=self.folder, env={**self.variables, **variables}, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        assert result.returncode == 0, result.stdout
-        return result.stdout
-
-    def python(self, *arguments, **variables):
-        return self.run(str(self.folder / "bin/python"), *map(str, arguments), **variables)
 
 
 @pytest.fixture(scope="session")
@@ -72,10 +46,7 @@ def test_nothing_of_the_build_is_named(wheel):
 
 
 def test_demo(environment):
-    module, libraries, right = environment.python(SOURCE / "python/tests/wheel_demo.py", DIGITS).splitlines()[-3:]
-    assert pathlib.Path(module).parent == environment.packages / "kiln/_modules/tensorrt"
-    assert {pathlib.Path(library).parent for library in libraries.split()} == {environment.packages / "kiln/_native/lib"}
-    assert int(right) == json.loads((DIGITS / "digits.json").read_text())["right"]
+    assert environment.demo() == json.loads((DIGITS / "digits.json").read_text())["right"]
 
 
 def test_commands(environment):
@@ -83,6 +54,21 @@ def test_commands(environment):
     environment.run("trtexec", f"--onnx={model}", "--saveEngine=digits.plan", "--skipInference")
     assert (environment.folder / "digits.plan").stat().st_size > 0
     assert "convolution" in environment.run("kiln", "profile", model, "--runs=1")
+
+
+def test_networks_are_compared(environment):
+    script = f"""
+import kiln
+report = kiln.diff({str(DIGITS / "digits.onnx")!r}, isolate=True, builderOptimizationLevel=0)
+print(report["first_outside"], report["faulty"], len(report["tensors"]) > 2)
+try:
+    kiln.diff({str(DIGITS / "digits.onnx")!r}, tolerance="much")
+except kiln.Error as error:
+    print(error)
+"""
+    lines = environment.python("-c", script).splitlines()
+    assert lines[0] == "None [] True"
+    assert "--tolerance is 'much'" in lines[1]
 
 
 def test_a_cxx_program(environment, tmp_path):

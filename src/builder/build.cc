@@ -1,19 +1,25 @@
 #include "builder/build.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "builder/assertions.h"
+#include "builder/debug_taps.h"
 #include "builder/emit.h"
 #include "builder/order.h"
 #include "builder/plugin_fields.h"
 #include "builder/specialize.h"
 #include "builder/workspaces.h"
 #include "ir/body_role.h"
+#include "ir/precision.h"
 #include "ir/shape_tensors.h"
+#include "ops/dequantize.h"
 #include "ops/loop.h"
 #include "passes/captures.h"
 #include "passes/pass.h"
+#include "passes/quantize_contractions.h"
+#include "passes/quantize_plugins.h"
 #include "passes/remove_dead.h"
 #include "passes/source_uses.h"
 #include "plan/control.h"
@@ -30,22 +36,25 @@ namespace {
 
 class Build {
  public:
-  Build(const ir::Graph& network, Backend& backend, const BuildRequest& request, Log& log)
+  Build(const ir::Graph& network, Backend& backend, const BuildRequest& request, DebugTaps& taps, Log& log)
       : network_(with_sources(network)),
         backend_(backend),
         request_(request),
+        taps_(taps),
         log_(log),
         weights_(plan_),
         binaries_(plan_.binaries),
         fixed_sources_(read_sources(network)) {}
 
-  Result<plan::Plan> run();
+  Result<plan::Plan> run(TimingCache& cache);
 
  private:
   Status check_surface() const;
   void describe_surface();
   Status add_profile(const ProfileRequest& request, Timer& timer, TimingCache& cache);
   Status optimize(ir::Graph& graph, bool is_body);
+  Status quantize(ir::Graph& graph);
+  Status check_bytes(const ir::Graph& graph) const;
   Result<int> add_body(const ir::Node& node, size_t body, Timer& timer);
   void note_libraries(const Cover& cover);
   Status check_size(std::string_view name, double size_bytes) const;
@@ -60,11 +69,13 @@ class Build {
   const ir::Graph network_;
   Backend& backend_;
   const BuildRequest& request_;
+  DebugTaps& taps_;
   Log& log_;
   plan::Plan plan_;
   SourceTable weights_;
   WeightTable binaries_;
   FixedSources fixed_sources_;
+  std::map<std::string, std::string, std::less<>> left_in_float_;  ///< why contractions did not get bytes, by name
 };
 
 /// Makes an output, without a name, of a node that is there for the sizes that it decides and nothing else.
@@ -187,14 +198,18 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer, TimingCac
   ProfileGraph narrow = TRY(specialize(network_, request));
   ir::Graph& graph = narrow.graph;
   TRY(check_surface_sizes(graph));
+  taps_.keep(graph);
   TRY(keep_assertions_on_data(graph));
   TRY(optimize(graph, /*is_body=*/false));
   CoverOptions options;
   if (request_.editable_timing_cache) options.assignments = &cache;
+  options.selector = request_.selector;
+  options.most_tactics = request_.most_tactics;
   const auto surface_format = [&](const std::string& name) {
     const auto found = request_.surface_formats.find(name);
     return found == request_.surface_formats.end() ? Format::linear() : found->second;
   };
+  options.surface.is_direct = request_.is_direct_io;
   for (const ir::ValueId id : graph.inputs()) options.surface.inputs[id] = surface_format(graph.value(id).name);
   for (const ir::Output& output : graph.outputs()) options.surface.outputs.push_back(surface_format(output.name));
   struct Forward {
@@ -207,19 +222,54 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer, TimingCac
   options.progress_user = &forward;
   const TacticContext cx{graph, request_.numerics, backend_.device(), request_.optimization_level};
   Cover cover = TRY(cover_graph(cx, backend_, timer, options, log_));
-  TRY(add_alternatives(cx, backend_, timer, cover, log_));
+  if (!request_.selector) TRY(add_alternatives(cx, backend_, timer, cover, log_));  // what it chose is for all shapes
   note_libraries(cover);
   order_by_sizes(graph, cover.tiles);
   const int most_aux = backend_.device().is_host() ? 0 : std::min(request_.most_aux_streams, plan::kMaxAuxStreams);
   const auto add_body = [&](const ir::Node& node, size_t body) { return this->add_body(node, body, timer); };
   const PlanTables tables{weights_, binaries_, fixed_sources_, add_body};
+  const size_t first_body = plan_.bodies.size();
   if (Status emitted = emit_block(graph, cover, backend_, options, most_aux, tables, profile); !emitted)
     return with_missing_values(std::move(emitted).error(), request);
+  if (request_.selector) request_.selector->end_profile();
   for (const plan::Tensor& tensor : profile.tensors)
     if (tensor.place == plan::Place::kArena) TRY(check_size(tensor.name, static_cast<double>(tensor.size_bytes_max)));
   TRY(narrow.guards.add(graph, narrow.bounds));  // what passes, lowering and tactics came to believe
   profile.guards = narrow.guards.compile();
+  taps_.take(profile, std::span(plan_.bodies).subspan(first_body));
   plan_.profiles.push_back(std::move(profile));
+  return {};
+}
+
+/// Gives plugins and contractions bytes by the request's ranges.
+Status Build::quantize(ir::Graph& graph) {
+  TRY(passes::quantize_plugins(graph, request_.int8_ranges));
+  std::vector<passes::LeftInFloat> left;
+  TRY(passes::quantize_contractions(graph, request_.int8_ranges, left));
+  for (const auto& [name, why] : left) {
+    log_.verbose("'", name, "' stays in float: ", why);
+    left_in_float_[name] = why;
+  }
+  return {};
+}
+
+/// Layers whose precision is INT8 and which no range, nor Q/DQ, brought to bytes: an error where a layer's precision
+/// is required.
+Status Build::check_bytes(const ir::Graph& graph) const {
+  for (int i = 0; i < graph.num_nodes(); ++i) {
+    const auto id = static_cast<ir::NodeId>(i);
+    if (!graph.alive(id) || !graph.node(id).op.has(Trait::kContraction)) continue;
+    const auto precision = ir::precision_of(graph.node(id));
+    if (!precision || precision->type != DType::kI8) continue;
+    if (graph.producer_as<ops::Dequantize>(graph.node(id).inputs[0])) continue;
+    const auto known = left_in_float_.find(graph.node(id).name);
+    const std::string why = known == left_in_float_.end() ? "the range of its input is not known" : known->second;
+    const std::string text =
+        str("layer '", graph.node(id).name, "' stays in float though its precision is INT8: ", why);
+    if (precision->required)
+      return error(Code::kUnsupported, text, "; ranges come from setDynamicRange or a calibrator");
+    log_.warning(text);
+  }
   return {};
 }
 
@@ -229,7 +279,10 @@ Status Build::optimize(ir::Graph& graph, bool is_body) {
   cx.strongly_typed = request_.numerics.strongly_typed;
   cx.refittable = request_.refittable;
   cx.is_body = is_body;
+  cx.multiplies_bytes = [this](const ir::Graph& g, ir::NodeId id) { return backend_.multiplies_bytes(g, id); };
   TRY(passes::run_pipeline(graph, cx));
+  if (!request_.int8_ranges.empty()) TRY(quantize(graph));
+  TRY(check_bytes(graph));
   passes::SourceUses sources(graph, cx);
   TRY(backend_.lower(graph, request_.numerics));
   sources.recount(graph, "types", cx);
@@ -265,6 +318,8 @@ Result<int> Build::add_body(const ir::Node& node, size_t index, Timer& timer) {
   plan::Body body;
   body.name = where();
   CoverOptions options;
+  options.selector = request_.selector;
+  options.most_tactics = request_.most_tactics;
   for (const ir::ValueId id : graph.inputs()) {
     body.inputs.push_back(io_tensor(graph.value(id).name, graph.type(id)));
     options.surface.inputs[id] = Format::linear();
@@ -282,6 +337,7 @@ Result<int> Build::add_body(const ir::Node& node, size_t index, Timer& timer) {
   const auto add_inner = [&](const ir::Node& inner, size_t i) { return add_body(inner, i, timer); };
   TRY(in_context(emit_block(graph, cover, backend_, options, 0, {weights_, binaries_, fixed_sources_, add_inner}, body),
                  where));
+  if (index > 0 && node.op.as<ops::Loop>()) drop_doubled_taps(body, *node.bodies[0]);
   plan_.bodies[place] = std::move(body);
   return static_cast<int>(place);
 }
@@ -354,17 +410,15 @@ void Build::log_steering() {
         log_.info("step '", step.name, "': ", text);
 }
 
-Result<plan::Plan> Build::run() {
+Result<plan::Plan> Build::run(TimingCache& cache) {
   TRY(check_surface());
   TRY(backend_.device().usable());
   describe_surface();
   plan_.network_name = request_.network_name;
   plan_.device_kind = backend_.name();
   plan_.device_identity = backend_.device().identity();
-  TimingCache own_cache(backend_.device().identity());
   TimerOptions timing = request_.timing;
   timing.memory = request_.memory.get();
-  TimingCache& cache = request_.timing_cache ? *request_.timing_cache : own_cache;
   Timer timer(backend_.device(), cache, timing, log_);
   std::vector<ProfileRequest> profiles = request_.profiles;
   if (profiles.empty()) profiles.emplace_back();
@@ -386,7 +440,14 @@ Result<plan::Plan> Build::run() {
 }  // namespace
 
 Result<plan::Plan> build_plan(const ir::Graph& network, Backend& backend, const BuildRequest& request, Log& log) {
-  return Build(network, backend, request, log).run();
+  TimingCache own_cache(backend.device().identity());
+  TimingCache& cache = request.timing_cache ? *request.timing_cache : own_cache;
+  DebugTaps taps(network);
+  if (request.selector) taps.keep_all();  // it is asked once
+  for (;;) {
+    plan::Plan plan = TRY(Build(network, backend, request, taps, log).run(cache));
+    if (!taps.is_next_needed(log)) return plan;
+  }
 }
 
 }  // namespace kiln

@@ -9,7 +9,9 @@
 #include "device/allocator.h"
 #include "ir/graph.h"
 #include "ir/symbolic_values.h"
+#include "passes/ranges.h"
 #include "plan/plan.h"
+#include "tactics/selector.h"
 #include "tactics/tactic.h"
 #include "tactics/timer.h"
 
@@ -35,8 +37,12 @@ struct BuildRequest {
   int most_aux_streams = 0;              ///< on a device of its own
   std::vector<ProfileRequest> profiles;  ///< none: one is made if every input is static
   std::map<std::string, Format> surface_formats;
+  bool is_direct_io = false;  ///< inputs and outputs are read and written as they are, or the build fails
   std::vector<ShapeOutput> shape_outputs;
+  passes::Ranges int8_ranges;  ///< of tensors: contractions and plugins that read one of them may have bytes
   TimerOptions timing;
+  TacticSelector* selector = nullptr;   ///< the program's say in tactics; null: it has none
+  size_t most_tactics = 0;              ///< that are tried for the same nodes; 0: as many as the level says
   std::shared_ptr<Allocator> memory;    ///< of the device, for timing; null: the device's
   TimingCache* timing_cache = nullptr;  ///< null: one of the build's own
   bool editable_timing_cache = false;   ///< BuilderFlag::kEDITABLE_TIMING_CACHE: its assignments count

@@ -37,6 +37,7 @@ class Emitter {
     block_.tunings = cover_.tunings;
     for (size_t i = 0; i < graph_.outputs().size(); ++i)
       if (!graph_.outputs()[i].name.empty()) TRY(emit_output(static_cast<int>(i)));
+    TRY(emit_debug_tensors());
     for (const auto& [symbol, value] : graph_.replaced_sizes())
       block_.known_sizes.push_back({symbol.symbol_id(), sym::Program::compile(value)});
     drop_copies();
@@ -56,6 +57,8 @@ class Emitter {
   void fix_sources(const Tile& tile);
   Status emit_tile(const Tile& tile);
   Status emit_output(int output);
+  Status emit_debug_tensors();
+  Status add_debug_tensor(const std::string& name, ir::ValueId value);
   Status emit_copy(int from, int to, const TensorType& type, std::string name);
   Status alias(const Tile& tile, plan::Step& step);
   void drop_copies();
@@ -186,10 +189,9 @@ Status Emitter::emit_tile(const Tile& tile) {
   fix_sources(tile);
   plan::Step step;
   step.name = names_of(graph_, tile.region);
-  std::string ops;
+  const std::string ops = ops_of(graph_, tile.region);
   for (const ir::NodeId id : tile.region.nodes) {
     const ir::Node& node = graph_.node(id);
-    ops += str(ops.empty() ? "" : " + ", node.op.name());
     step.provenance.insert(step.provenance.end(), node.provenance.begin(), node.provenance.end());
   }
   if (tile.region.nodes.empty()) step.name = str("reformat ", graph_.value(tile.region.inputs[0]).name);
@@ -323,6 +325,32 @@ Status Emitter::emit_output(int output) {
   block_.tensors.push_back(std::move(copy));
   return emit_copy(made, static_cast<int>(block_.tensors.size()) - 1, graph_.type(o.value),
                    str("copy to output '", o.name, "'"));
+}
+
+/// Notes where the values are that somebody may watch. One that only lives inside of a step has no place: the build
+/// makes another plan then, in which it is kept.
+Status Emitter::emit_debug_tensors() {
+  for (int i = 0; i < graph_.num_values(); ++i)
+    for (const std::string& tap : graph_.value(static_cast<ir::ValueId>(i)).taps)
+      TRY(add_debug_tensor(tap, static_cast<ir::ValueId>(i)));
+  for (const ir::Output& output : graph_.outputs())
+    if (!output.tap.empty()) TRY(add_debug_tensor(output.tap, output.value));
+  return {};
+}
+
+Status Emitter::add_debug_tensor(const std::string& name, ir::ValueId value) {
+  if (std::ranges::count(block_.debug_tensors, name, &plan::DebugTensor::name) > 0) return {};
+  const ir::NodeId producer = graph_.value(value).producer;
+  if (producer != ir::NodeId::kNone && !graph_.alive(producer)) return {};
+  if (graph_.constant(value)) {
+    block_.debug_tensors.push_back({name, TRY(tensor_of(value, Format::linear()))});
+    return {};
+  }
+  int first = -1;  // of its formats, that in which it is made
+  for (auto at = tensors_.lower_bound({value, std::string()}); at != tensors_.end() && at->first.first == value; ++at)
+    first = first < 0 ? at->second : std::min(first, at->second);
+  if (first >= 0) block_.debug_tensors.push_back({name, first});
+  return {};
 }
 
 /// Puts steps beside others on auxiliary streams, where that is worth it.

@@ -108,7 +108,8 @@ Status copy_nodes(const ir::Graph& from, ir::Graph& to, ir::Places places, const
     to.set_sizes(copy, std::move(sizes));
     for (size_t i = 0; i < node.outputs.size(); ++i) places[ir::index(node.outputs[i])] = to.node(copy).outputs[i];
   }
-  for (const ir::Output& output : from.outputs()) to.mark_output(places[ir::index(output.value)], output.name);
+  for (const ir::Output& output : from.outputs())
+    to.mark_output(places[ir::index(output.value)], output.name, output.tap);
   return {};
 }
 
@@ -117,8 +118,10 @@ std::shared_ptr<ir::Graph> narrowed_body(const ir::Graph& body, const ir::Graph&
                                          const Replacements& replacements) {
   std::shared_ptr<ir::Graph> copy = around.new_body();
   ir::Places places(static_cast<size_t>(body.num_values()), ir::ValueId::kNone);
-  for (const ir::ValueId id : body.inputs())
+  for (const ir::ValueId id : body.inputs()) {
     places[ir::index(id)] = copy->add_input(body.value(id).name, substituted(body.type(id), replacements));
+    copy->add_taps(places[ir::index(id)], body.value(id));
+  }
   CHECK(copy_nodes(body, *copy, std::move(places), replacements).has_value());  // the body was inferred: no cycle
   return copy;
 }
@@ -135,6 +138,7 @@ Result<ir::Graph> narrowed(const ir::Graph& network, const ProfileRequest& profi
     if (type.values && !profile.values.contains(network.value(id).name) && !of_shapes.contains(id))
       type.values = nullptr;  // data like any other: the host must not wait for it
     places[ir::index(id)] = graph.add_input(network.value(id).name, std::move(type));
+    graph.add_taps(places[ir::index(id)], network.value(id));
   }
   TRY(copy_nodes(network, graph, std::move(places), replacements));
   TRY(graph.infer());

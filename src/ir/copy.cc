@@ -16,8 +16,10 @@ NodeId copy_node(Graph& to, const Graph& from, NodeId id, Op op, std::span<const
   to.set_provenance(copy, node.provenance);
   to.set_bodies(copy, node.bodies);
   to.set_sizes(copy, node.sizes);
-  for (size_t i = 0; i < node.outputs.size(); ++i)
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
     to.set_name(to.node(copy).outputs[i], from.value(node.outputs[i]).name);
+    to.add_taps(to.node(copy).outputs[i], from.value(node.outputs[i]));
+  }
   return copy;
 }
 

@@ -30,7 +30,7 @@ void Graph::replace_content(Graph by) {
 
 ValueId Graph::add_input(std::string name, TensorType type) {
   const auto id = static_cast<ValueId>(values_.size());
-  values_.push_back({std::move(type), std::move(name), NodeId::kNone, 0, {}});
+  values_.push_back({.type = std::move(type), .name = std::move(name)});
   inputs_.push_back(id);
   return id;
 }
@@ -40,7 +40,7 @@ NodeId Graph::add_lazily(Op op, std::span<const ValueId> inputs, std::string nam
   auto node = std::make_unique<Node>();
   for (int i = 0; i < op.num_outputs(); ++i) {
     node->outputs.push_back(static_cast<ValueId>(values_.size()));
-    values_.push_back({{}, {}, id, i, {}});
+    values_.push_back({.producer = id, .output = i});
   }
   node->op = std::move(op);
   node->name = std::move(name);
@@ -110,8 +110,8 @@ ValueId Graph::add_constant(ops::Constant constant, std::string name) {
   return *added;
 }
 
-void Graph::mark_output(ValueId value, std::string name) {
-  outputs_.push_back({value, std::move(name)});
+void Graph::mark_output(ValueId value, std::string name, std::string tap) {
+  outputs_.push_back({value, std::move(name), std::move(tap)});
   ++values_[index(value)].num_outputs;
 }
 
@@ -484,6 +484,9 @@ void Graph::replace_uses(ValueId old, ValueId by) {
       if (node(user).inputs[i] == old) set_input(user, static_cast<int>(i), by);
   for (size_t i = 0; i < outputs_.size() && is_output(old); ++i)
     if (outputs_[i].value == old) set_output_value(static_cast<int>(i), by);
+  if (value(old).taps.empty()) return;
+  const Value taps{.taps = std::exchange(values_[index(old)].taps, {})};
+  add_taps(by, taps);
 }
 
 void Graph::remove(NodeId id) {

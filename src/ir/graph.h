@@ -48,6 +48,9 @@ struct Value {
   int output = 0;                   ///< which output of the producer
   std::vector<NodeId> users;        ///< once a use, in order of first use
   int num_outputs = 0;              ///< how many of the graph's outputs it is
+  /// Names under which somebody may want to watch it. They are no uses: they follow a value to what takes its place,
+  /// and go with a value that goes.
+  std::vector<std::string> taps;
 };
 
 /// A result of the graph. Its name is its own: passes may put any value of the same type in its place. One without a
@@ -55,6 +58,7 @@ struct Value {
 struct Output {
   ValueId value = ValueId::kNone;
   std::string name;
+  std::string tap;  ///< of one without a name: it is kept for somebody who watches it under this one
 };
 
 /// Ids are indices that stay valid until `compact`; removed nodes leave holes.
@@ -86,7 +90,7 @@ class Graph {
   ValueId add_constant(ops::Constant constant, std::string name = {});
   /// Adds a node without inferring: the network API, which infers when asked.
   NodeId add_lazily(Op op, std::span<const ValueId> inputs, std::string name = {});
-  void mark_output(ValueId value, std::string name);
+  void mark_output(ValueId value, std::string name, std::string tap = {});
   void unmark_output(ValueId value);
   /// How much there was of a graph at some time.
   struct Mark {
@@ -138,6 +142,14 @@ class Graph {
   void give_input_type(ValueId graph_input, const TensorType& type);
   void set_name(NodeId id, std::string name);  ///< and the names of the sizes that its runs decide
   void set_name(ValueId id, std::string name) { values_[index(id)].name = std::move(name); }
+  void add_tap(ValueId id, std::string name) { values_[index(id)].taps.push_back(std::move(name)); }
+  /// Adds the taps of a value, of this graph or another.
+  void add_taps(ValueId id, const Value& of) {
+    auto& taps = values_[index(id)].taps;
+    if (!of.taps.empty()) taps.insert(taps.end(), of.taps.begin(), of.taps.end());
+  }
+  /// Forgets the taps of a value that becomes another one.
+  void drop_taps(ValueId id) { values_[index(id)].taps.clear(); }
   void set_provenance(NodeId id, std::vector<std::string> from) { mutable_node(id).provenance = std::move(from); }
   void set_bodies(NodeId id, std::vector<std::shared_ptr<Graph>> bodies) {
     mutable_node(id).bodies = std::move(bodies);

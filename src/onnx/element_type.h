@@ -33,6 +33,8 @@ enum class ElementType : int32_t {
   kInt4 = 22,
   kFloat4E2M1 = 23,
   kFloat8E8M0 = 24,
+  kUint2 = 25,
+  kInt2 = 26,
 };
 
 bool is_known(ElementType type);

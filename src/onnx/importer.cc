@@ -10,14 +10,13 @@
 #include "ir/copy.h"
 #include "ir/source_names.h"
 #include "ir/symbolic_values.h"
-#include "onnx/check.h"
 #include "onnx/dtypes.h"
 #include "onnx/free_names.h"
 #include "onnx/import/bodies.h"
+#include "onnx/import/carried_nodes.h"
 #include "onnx/import/importers.h"
 #include "onnx/import/plugin.h"
 #include "onnx/import/unknown_values.h"
-#include "onnx/inline_functions.h"
 #include "onnx/node_outcomes.h"
 #include "onnx/problem.h"
 #include "ops/assertion.h"
@@ -50,6 +49,7 @@ class Importer {
   bool is_network_input(ValueId value) const;
   void add_input(const ValueInfo& input);
   Result<TensorType> type_of(const ValueInfo& info);
+  void warn_of_carrier(std::string_view what, std::string_view name, ElementType type, DType carrier);
   Result<ValueId> add_initializer(const TensorDef& tensor);
   void add_node(const NodeDef& node, int index);
   bool is_poisoned(std::string_view name);
@@ -57,7 +57,6 @@ class Importer {
   class Scope;
   Result<std::optional<TakenBranch>> known_branch(const NodeDef& node, const Values& inputs, Bodies& bodies);
   bool reads_numbers_of_data(const sym::Expr& e) const;
-  static bool ranks_agree(const ImportedBody& a, const ImportedBody& b);
   Result<std::optional<TakenBranch>> assumed_branch(const NodeDef& node, ValueId condition, Bodies& bodies);
   Status take_branch(const TakenBranch& taken, Bodies& bodies, const NodeDef& node, int index);
   void add_branch(const GraphDef& branch, const NodeDef& node, int index);
@@ -67,7 +66,10 @@ class Importer {
   std::string describe_inputs(const NodeDef& node) const;
   void stand_in(const NodeDef& node);
   void add_output(const ValueInfo& output);
-  void set_output(std::string_view name, std::optional<Sequence> sequence, ValueId value);
+  void set_output(std::string_view name, std::optional<Sequence> sequence, ValueId value,
+                  ElementType type = ElementType::kUndefined);
+  void set_carried(std::string_view name, ElementType type);
+  ElementType carried(std::string_view name) const { return type_carried(state_.carried, name); }
   ValueId at_the_edge(std::string_view what, std::string_view name, ValueId value, DType to);
   ValueId find(std::string_view name);
 
@@ -101,7 +103,8 @@ Result<TensorType> Importer::type_of(const ValueInfo& info) {
                  "Optional)");
   if (info.type.kind != TypeKind::kTensor)
     return error(Code::kUnsupported, "is not a dense tensor; maps and sparse tensors are not supported");
-  const DType dtype = TRY(need_dtype(info.type.element_type));
+  const auto carrier = carrier_of(info.type.element_type);
+  const DType dtype = carrier ? *carrier : TRY(need_dtype(info.type.element_type));
   if (!info.type.shape) return error(Code::kUnsupported, "has no shape; the rank at least must be known");
   TensorType type(dtype, {});
   for (size_t axis = 0; axis < info.type.shape->size(); ++axis) {
@@ -125,10 +128,24 @@ void Importer::add_input(const ValueInfo& input) {
     return problem(std::move(type).error());
   }
   const bool is_double = type->dtype == DType::kF64;
+  set_carried(input.name, input.type.element_type);
+  if (carrier_of(input.type.element_type)) warn_of_carrier("input", input.name, input.type.element_type, type->dtype);
   if (is_double) type->dtype = DType::kF32;
   const ValueId value = graph_.add_input(std::string(input.name), *std::move(type));
   ir::give_symbolic_values(graph_, value);
   values_[input.name] = is_double ? at_the_edge("input", input.name, value, DType::kF64) : value;
+}
+
+void Importer::warn_of_carrier(std::string_view what, std::string_view name, ElementType type, DType carrier) {
+  report_.warnings.push_back(str(what, " '", name, "' is ", type, " in the model and ", carrier, " in the network"));
+}
+
+/// Keeps the type of a value if another carries it.
+void Importer::set_carried(std::string_view name, ElementType type) {
+  if (carrier_of(type))
+    state_.carried[std::string(name)] = type;
+  else if (const auto found = state_.carried.find(name); found != state_.carried.end())
+    state_.carried.erase(found);
 }
 
 /// TensorRT has no DOUBLE: what a program sees of such an input or output is FLOAT, as in TensorRT's own parser.
@@ -150,6 +167,7 @@ Result<ValueId> Importer::add_initializer(const TensorDef& tensor) {
   std::string& source = state_.source_of[&tensor];  // a body may be imported more than once
   if (source.empty()) source = ir::take_name(state_.sources, tensor.name);
   const ValueId value = graph_.add_constant(source_constant(source, elements), std::string(tensor.name));
+  set_carried(tensor.name, tensor.type);
   graph_.set_provenance(graph_.value(value).producer, {str("initializer '", tensor.name, "'")});
   return value;
 }
@@ -258,9 +276,11 @@ class Importer::Bodies final : public BodyImporter {
   /// Runs the importer of a body, within which the sequences are these.
   Result<BodyResults> run(Importer& importer, ImportReport& report, const GraphDef& body,
                           const std::map<std::string_view, ValueId>& names, Sequences sequences) {
+    const CarriedTypes carried = around_.state_.carried;  // names that the body does not give another meaning keep it
     std::swap(around_.state_.sequences, sequences);
     auto results = importer.run_body(body, names, index_);
     std::swap(around_.state_.sequences, sequences);
+    around_.state_.carried = carried;
     if (!report.errors.empty()) return error(report.errors[0].code, report.errors[0].message);
     if (results) results->warnings = std::move(report.warnings);
     return results;
@@ -328,12 +348,15 @@ Result<BodyResults> Importer::run_body(const GraphDef& body, const std::map<std:
     return error(Code::kUnsupported, "initializer '", body.sparse_initializers[0],
                  "' of the body is sparse; sparse tensors are not supported");
   for (const auto& [name, value] : inputs) values_[name] = read_by_host(name, value);
+  for (const ValueInfo& input : body.inputs) set_carried(input.name, ElementType::kUndefined);
   for (const TensorDef& tensor : body.initializers) initializers_[tensor.name] = &tensor;
   for (const NodeDef& node : body.nodes) add_node(node, index);
   BodyResults outputs;
   for (const ValueInfo& output : body.outputs) {
     const size_t i = outputs.values.size();
     TRY(require(!output.name.empty(), "output ", i, " of the body has no name"));
+    TRY(require(!carrier_of(carried(output.name)), "output '", output.name, "' of the body is ", carried(output.name),
+                "; bodies with such outputs are not in Kiln"));
     const auto sequence = state_.sequences.find(output.name);
     if (sequence != state_.sequences.end()) outputs.sequences[i] = sequence->second;
     const ValueId value = sequence == state_.sequences.end() ? find(output.name) : ValueId::kNone;
@@ -355,7 +378,8 @@ Status Importer::import_node(const NodeDef& node, Values inputs, int index) {
   const int64_t opset = plugin ? model_.opset_of(node).value_or(1) : TRY(model_.opset_of(node));
   ImportContext cx(model_, node, opset, graph_, std::move(inputs), state_);
   cx.set_bodies(&bodies);
-  TRY(plugin ? import_plugin(cx, *plugin, *options_.plugins) : import(cx));
+  if (plugin) TRY(refuse_carried(cx));
+  TRY(plugin ? import_plugin(cx, *plugin, *options_.plugins) : import_by_type(cx, import));
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
     if (const auto sequence = cx.output_sequences().find(i); sequence != cx.output_sequences().end()) {
@@ -365,13 +389,14 @@ Status Importer::import_node(const NodeDef& node, Values inputs, int index) {
     if (cx.outputs()[i] == ValueId::kNone)
       return error(Code::kUnsupported, "output ", i, " '", node.outputs[i],
                    "' is not one that Kiln produces for operator ", node.op_type);
-    set_output(node.outputs[i], std::nullopt, read_by_host(node.outputs[i], cx.outputs()[i]));
+    set_output(node.outputs[i], std::nullopt, read_by_host(node.outputs[i], cx.outputs()[i]), cx.output_type(i));
   }
   return {};
 }
 
 /// Gives the name of a node's output its meaning: a sequence or an optional, or else a value.
-void Importer::set_output(std::string_view name, std::optional<Sequence> sequence, ValueId value) {
+void Importer::set_output(std::string_view name, std::optional<Sequence> sequence, ValueId value, ElementType type) {
+  set_carried(name, type);
   state_.sequences.erase(std::string(name));  // a branch may give a name another meaning
   if (sequence)
     state_.sequences[std::string(name)] = *std::move(sequence);
@@ -442,17 +467,6 @@ bool Importer::reads_numbers_of_data(const sym::Expr& e) const {
   return false;
 }
 
-/// Whether outputs of two branches have one rank each, or are single elements, which are brought to one rank.
-bool Importer::ranks_agree(const ImportedBody& a, const ImportedBody& b) {
-  const auto is_single = [](const TensorType& type) { return sym::provably_equal(type.volume(), 1); };
-  const auto agree = [&](ValueId of_a, ValueId of_b) {
-    if (of_a == ValueId::kNone || of_b == ValueId::kNone) return of_a == of_b;  // a sequence
-    const TensorType &x = a.graph->type(of_a), &y = b.graph->type(of_b);
-    return x.rank() == y.rank() || (is_single(x) && is_single(y));
-  };
-  return std::ranges::equal(a.outputs.values, b.outputs.values, agree);
-}
-
 /// The branch that is taken although the condition may be otherwise, because no value can be what both branches give:
 /// of other ranks, or one of them cannot be. That the condition is so is checked when extents are known. Nothing where
 /// the branches agree.
@@ -501,6 +515,7 @@ class Importer::Scope {
       restore(importer_.initializers_, saved->name, saved->initializer);
     }
     importer_.state_.sequences = sequences_;
+    importer_.state_.carried = carried_;
   }
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
@@ -529,6 +544,7 @@ class Importer::Scope {
 
   Importer& importer_;
   const Sequences sequences_ = importer_.state_.sequences;
+  const CarriedTypes carried_ = importer_.state_.carried;
   std::vector<Saved> saved_;
 };
 
@@ -550,6 +566,7 @@ Status Importer::take_branch(const TakenBranch& taken, Bodies& bodies, const Nod
 void Importer::add_branch(const GraphDef& branch, const NodeDef& node, int index) {
   Values results;
   std::vector<std::optional<Sequence>> sequences;
+  std::vector<ElementType> types;
   {
     const Scope scope(*this, branch);
     for (const NodeDef& inner : branch.nodes) add_node(inner, index);
@@ -558,10 +575,11 @@ void Importer::add_branch(const GraphDef& branch, const NodeDef& node, int index
       const bool is_tensor = !node.outputs[i].empty() && sequence == state_.sequences.end();
       results.push_back(is_tensor ? find(branch.outputs[i].name) : ValueId::kNone);
       sequences.push_back(sequence == state_.sequences.end() ? std::nullopt : std::optional(sequence->second));
+      types.push_back(carried(branch.outputs[i].name));
     }
   }
   for (size_t i = 0; i < node.outputs.size(); ++i)
-    if (!node.outputs[i].empty()) set_output(node.outputs[i], std::move(sequences[i]), results[i]);
+    if (!node.outputs[i].empty()) set_output(node.outputs[i], std::move(sequences[i]), results[i], types[i]);
 }
 
 /// Adds the nodes of a branch that has been imported as a body. What its importers found of values around it holds for
@@ -606,7 +624,7 @@ void Importer::add_node(const NodeDef& node, int index) {
     if (done) return;
     problem(std::move(done).error(), index);
   }
-  if (outcomes_) outcomes_->set(index, poisoned && known ? NodeOutcome::kUnknown : NodeOutcome::kFailed);
+  if (outcomes_) outcomes_->fail(index, node, poisoned && known, [&](auto name) { return is_poisoned(name); });
   for (const std::string_view output : node.outputs)
     if (!output.empty()) values_[output] = ValueId::kNone;
   if (outcomes_) stand_in(node);
@@ -617,7 +635,10 @@ void Importer::add_node(const NodeDef& node, int index) {
 void Importer::stand_in(const NodeDef& node) {
   for (const std::string_view output : node.outputs)
     if (const ValueInfo* info = outcomes_->stated_type(output))
-      if (auto type = type_of(*info)) values_[output] = graph_.add_input(std::string(output), *std::move(type));
+      if (auto type = type_of(*info)) {
+        values_[output] = graph_.add_input(std::string(output), *std::move(type));
+        set_carried(output, info->type.element_type);
+      }
 }
 
 void Importer::add_output(const ValueInfo& output) {
@@ -629,6 +650,8 @@ void Importer::add_output(const ValueInfo& output) {
   }
   ValueId value = find(output.name);
   if (value == ValueId::kNone) return;  // reported
+  if (carrier_of(carried(output.name)))
+    warn_of_carrier("output", output.name, carried(output.name), graph_.type(value).dtype);
   if (graph_.type(value).dtype == DType::kF64) value = at_the_edge("output", output.name, value, DType::kF32);
   // Outputs are values of nodes: neither an input, nor an initializer, nor an output twice.
   const bool plain = graph_.value(value).producer != ir::NodeId::kNone && !graph_.constant(value);
@@ -647,28 +670,7 @@ void Importer::run() {
   for (const ValueInfo& output : model_.graph.outputs) add_output(output);
 }
 
-Status first_problem(const ImportReport& report) {
-  if (report.errors.empty()) return {};
-  return error(report.errors[0].code, report.errors[0].message);
-}
-
 }  // namespace
-
-Result<std::shared_ptr<const Model>> prepare_model(std::shared_ptr<const Model> model, ImportReport& report) {
-  auto flat = inline_functions(std::move(model));
-  if (!flat) {
-    report.errors.push_back({flat.error().code, flat.error().message, -1, {}, {}, {}});
-    return std::unexpected(std::move(flat).error());
-  }
-  CheckedModel checked = check_model(*std::move(flat));
-  for (std::string& warning : checked.warnings) report.warnings.push_back(std::move(warning));
-  for (ModelProblem& problem : checked.problems)
-    report.errors.push_back(problem_of(checked.model->graph, problem.node, {problem.code, std::move(problem.message)}));
-  // Kiln knows the meaning of nodes for the versions that it reads; then they may have problems of their own.
-  const auto version = checked.model->opset("");
-  if (version && (*version < kOldestOpset || *version > kNewestOpset)) TRY(first_problem(report));
-  return std::move(checked.model);
-}
 
 constexpr int kMostTries = 64;  // to import a model; each finds more elements that shapes depend on
 
@@ -687,14 +689,5 @@ void import_checked(const Model& model, ir::Graph& graph, const ImportOptions& o
     if (outcomes) *outcomes = *outcomes_before;
   }
 }
-
-Status import_model(std::shared_ptr<const Model> model, ir::Graph& graph, const ImportOptions& options,
-                    ImportReport& report) {
-  const auto checked = TRY(prepare_model(std::move(model), report));
-  import_checked(*checked, graph, options, report, nullptr);
-  return first_problem(report);
-}
-
-bool has_importer(std::string_view domain, std::string_view op_type) { return find_importer(domain, op_type); }
 
 }  // namespace kiln::onnx

@@ -35,17 +35,19 @@ Status import_model(std::shared_ptr<const Model> model, ir::Graph& graph, const 
 /// Whether Kiln has an importer for an operator of a domain, whatever its types and attributes.
 bool has_importer(std::string_view domain, std::string_view op_type);
 
-/// A run of nodes, in topological order, that can all be imported, or the node between runs that cannot.
+/// A run of nodes, in topological order, that can all be imported.
 struct Subgraph {
   std::vector<int64_t> nodes;  ///< indices into the main graph of the model as given
-  bool supported = false;
 };
 struct ModelSupport {
-  std::vector<Subgraph> subgraphs;  ///< every node of the model is in one; two neighbours are never both supported
+  /// Between two of them stands a node that cannot be imported, or that reads an input of the model which cannot. Empty
+  /// where the model as a whole is at fault.
+  std::vector<Subgraph> subgraphs;
   ImportReport report;
   bool supported() const { return report.errors.empty(); }
 };
-/// Where a node fails, what follows is tried with the types that the model states for the values between.
+/// Where a node fails, what follows is tried with the types that the model states for the values between. A node behind
+/// it whose types are not stated counts as one that can be imported if its operator can.
 ModelSupport query_support(std::shared_ptr<const Model> model, const ImportOptions& options = {});
 
 }  // namespace kiln::onnx

@@ -64,14 +64,14 @@ TEST(Importer, ListsEveryProblemOnce) {
   const Imported got = import_proto(
       model(graph({{node("ImageDecoder", {"x"}, {"a"}, "nz"), node("Relu", {"a"}, {"b"}, "after"),
                     node("Concat", {"x", "x"}, {"c"}, "cat"), node("Foo", {"b"}, {"d"}, "foo", {}, "local")},
-                   {value("x", kFloat, {2, 3}), value("u", 13, {1})},
+                   {value("x", kFloat, {2, 3}), value("u", 14, {1})},
                    {value("b"), value("c"), value("d")},
                    {}}),
             {function("Unused", {"a"}, {"b"}, {node("Relu", {"a"}, {"b"})})}));
   ASSERT_EQ(got.report.errors.size(), 4u) << text_of(got);
   EXPECT_EQ(
       text_of(got),
-      "input 'u': type UINT64 is not supported\n"
+      "input 'u': type COMPLEX64 is not supported\n"
       "node 'nz' (ImageDecoder) of x f32[2, 3]: Kiln has no importer for operator ImageDecoder of domain 'ai.onnx'\n"
       "node 'cat' (Concat) of x f32[2, 3], x f32[2, 3]: attribute 'axis' is missing; INT is needed\n"
       "node 'foo' (local.Foo): Kiln has no importer for operator Foo of domain 'local'\n");
@@ -225,6 +225,11 @@ TEST(Importer, ShapesOfWhatIsComputedFromDataAreAnError) {
       import_node(node("Reshape", {"x", "s"}, {"y"}, "r"), {value("x", kFloat, {6}), value("s", kInt64, {2, 1})}),
       "node 'r' (Reshape) of x f32[6], s i64[2, 1]: shape 's' (i64[2, 1]) must follow from constants, shapes or shape "
       "inputs; it is computed from data\n");
+}
+TEST(Importer, ShapeInputsOfAnyExtentAreAnError) {
+  EXPECT_EQ(import_node(node("TopK", {"x", "k"}, {"y", "i"}, "t"), {value("x", kFloat, {6}), value("k", kInt64, {-1})}),
+            "node 't' (TopK) of x f32[6], k i64[k_0]: k 'k' (i64[k_0]) must follow from constants, shapes or shape "
+            "inputs; it follows from input 'k' (i64[k_0]), whose extent the model must state\n");
 }
 
 }  // namespace

@@ -247,6 +247,8 @@ Result<NodeDef> Inliner::rewrite_node(const NodeDef& node, const Scope& scope, c
   if (frame) {
     out.name = fresh(node_names_, frame->prefix, node.name.empty() ? node.op_type : node.name);
     out.opset = own_opset(out_, frame->function, node.domain);
+    for (const FunctionDef* function : calls_) out.functions.push_back(function->name);
+    items_ += calls_.size();
   }
   for (const AttributeDef& attribute : node.attributes) TRY(rewrite_attribute(attribute, scope, frame, out));
   return out;

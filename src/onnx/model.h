@@ -110,6 +110,8 @@ struct NodeDef {
   std::vector<StringEntry> metadata;
   /// The operator set version that holds for this node instead of the model's, if not 0; set on nodes out of functions.
   int64_t opset = 0;
+  /// Names of the model's functions whose calls it comes out of, the outermost first; set by inline_functions.
+  std::vector<std::string_view> functions = {};
 
   const AttributeDef* find(std::string_view attribute) const;  ///< null if absent
   bool has_output(size_t index) const { return index < outputs.size() && !outputs[index].empty(); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "onnx/model.h"
@@ -14,6 +15,7 @@ struct Problem {
   std::string message;
   int node = -1;  ///< index in the main graph after functions were inlined and nodes sorted; -1: not of a node
   std::string node_name, op_type, domain;
+  std::vector<std::string> functions = {};  ///< of the model, whose calls the node comes out of; the outermost first
 };
 
 /// An error as a problem of a node of the main graph; -1: of none.

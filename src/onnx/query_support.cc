@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <functional>
+
 #include "onnx/node_outcomes.h"
 #include "onnx/topological_order.h"
 
@@ -34,22 +37,24 @@ std::vector<size_t> order_of(const GraphDef& graph) {
 
 ModelSupport query_support(std::shared_ptr<const Model> model, const ImportOptions& options) {
   ModelSupport result;
-  std::vector<bool> supported(model->graph.nodes.size(), false);
-  if (const auto flat = prepare_model(model, result.report)) {
-    ir::Graph scratch;
-    const GraphDef& graph = (*flat)->graph;
-    NodeOutcomes outcomes(graph);
-    import_checked(**flat, scratch, options, result.report, &outcomes);
-    supported.assign(supported.size(), true);
-    const std::vector<int64_t> from = origins(model->graph, graph);
-    for (size_t i = 0; i < graph.nodes.size(); ++i)
-      if (from[i] != kNoOrigin && outcomes.of(i) == NodeOutcome::kFailed)
-        supported[static_cast<size_t>(from[i])] = false;
-  }
+  const auto flat = prepare_model(model, result.report);
+  if (!flat) return result;
+  ir::Graph scratch;
+  const GraphDef& graph = (*flat)->graph;
+  NodeOutcomes outcomes(graph);
+  import_checked(**flat, scratch, options, result.report, &outcomes);
+  for (const Problem& problem : result.report.errors)
+    if (problem.node >= 0) outcomes.set(problem.node, NodeOutcome::kFailed);  // the check's, too
+  std::vector<bool> failed(model->graph.nodes.size(), false);
+  const std::vector<int64_t> from = origins(model->graph, graph);
+  for (size_t i = 0; i < graph.nodes.size(); ++i)
+    if (from[i] != kNoOrigin && outcomes.of(i) == NodeOutcome::kFailed) failed[static_cast<size_t>(from[i])] = true;
+  if (!result.supported() && std::ranges::none_of(failed, std::identity())) return result;
+  bool joins = false;
   for (const size_t i : order_of(model->graph)) {
-    const bool joins = !result.subgraphs.empty() && supported[i] && result.subgraphs.back().supported;
-    if (!joins) result.subgraphs.push_back({{}, supported[i]});
-    result.subgraphs.back().nodes.push_back(static_cast<int64_t>(i));
+    if (!failed[i] && !joins) result.subgraphs.emplace_back();
+    if (!failed[i]) result.subgraphs.back().nodes.push_back(static_cast<int64_t>(i));
+    joins = !failed[i];
   }
   return result;
 }

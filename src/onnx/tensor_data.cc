@@ -39,7 +39,7 @@ std::string_view array_name(uint32_t tag) {
   }
 }
 
-/// Two four-bit elements share an entry of int32_data; else an entry is an element.
+/// Elements of two or four bits share an entry of int32_data, which has eight; else an entry is an element.
 int bits_of_entry(ElementType type) { return std::max(bits_of(type), 8); }
 
 /// Calls `take` with each field of the typed array `tag`. An array of another type that holds anything is an error.

@@ -33,10 +33,13 @@ bool is_nest_type(DType type) {
   }
 }
 
+bool is_device_nest_type(DType type) { return type == DType::kF8E4M3 || is_nest_type(type); }
+
 bool has_nest_function(ScalarFn fn, DType type) {
   using enum ScalarFn;
-  if (!is_nest_type(type)) return false;
+  if (!is_device_nest_type(type)) return false;
   if (fn == kIdentity || fn == kCast || fn == kSelect) return true;
+  if (type == DType::kF8E4M3) return false;
   const bool logical = fn == kNot || fn == kAnd || fn == kOr || fn == kXor;
   if (type == DType::kBool) return logical || fn == kEqual;
   if (is_float(type)) return !logical;
@@ -56,8 +59,8 @@ Status validate_operand(const NestProgram& program, NestOperand operand, int64_t
 
 Status validate_instruction(const NestProgram& program, int64_t at) {
   const NestInstruction& i = program.code[static_cast<size_t>(at)];
-  TRY(require(is_nest_type(i.type) && is_nest_type(i.result), name_of(i.fn), " from ", i.type, " to ", i.result,
-              "; nests have no such type"));
+  TRY(require(is_device_nest_type(i.type) && is_device_nest_type(i.result), name_of(i.fn), " from ", i.type, " to ",
+              i.result, "; nests have no such type"));
   TRY(require(has_nest_function(i.fn, i.type), "nests have no ", name_of(i.fn), " of ", i.type));
   for (int a = 0; a < arity(i.fn); ++a) {
     TRY(validate_operand(program, i.args[a], at));
@@ -72,7 +75,7 @@ Status validate_instruction(const NestProgram& program, int64_t at) {
 
 Status validate(const NestProgram& program) {
   for (const DType type : program.inputs)
-    TRY(require(is_nest_type(type), "an input is ", type, "; nests have no such type"));
+    TRY(require(is_device_nest_type(type), "an input is ", type, "; nests have no such type"));
   const auto count = static_cast<int64_t>(program.code.size());
   for (int64_t i = 0; i < count; ++i)
     TRY(in_context(validate_instruction(program, i), [&] { return str("nest instruction ", i); }));

@@ -56,6 +56,8 @@ struct NestProgram {
 
 /// Types that inputs, outputs and results may have: f32, f16, bf16, i32, i64, i8, u8, bool.
 bool is_nest_type(DType type);
+/// Whether nests of a device of its own may have the type: FP8 E4M3 besides, which is only converted.
+bool is_device_nest_type(DType type);
 /// Whether nests compute `fn` of arguments of `type`; what a tactic asks before it claims a node.
 bool has_nest_function(ScalarFn fn, DType type);
 /// Operands exist and stand before their use, types agree, nests have every function.

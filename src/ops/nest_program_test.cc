@@ -38,7 +38,9 @@ TEST(NestProgram, SaysWhatIsWrong) {
   EXPECT_EQ(problem(p), "nest instruction 2: clip of f32 gives f32, not bool");
   p = example();
   p.inputs[0] = DType::kF8E4M3;
-  EXPECT_EQ(problem(p), "an input is f8e4m3; nests have no such type");
+  EXPECT_EQ(problem(p), "nest instruction 0: cast takes f16 as argument 0; operand -1 is f8e4m3");
+  p.inputs[0] = DType::kI4;
+  EXPECT_EQ(problem(p), "an input is i4; nests have no such type");
   p = example();
   p.outputs[0] = DType::kF16;
   EXPECT_EQ(problem(p), "nest output 0 is f16, its operand f32");

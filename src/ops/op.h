@@ -22,7 +22,7 @@ class ReferenceContext;
 /// Facts that passes and tactics may know of an op without naming it. A set of bits.
 enum class Trait : uint32_t {
   kNone = 0,
-  kPointwise = 1 << 0,  ///< one scalar function of elements at the same index, inputs broadcast
+  kPointwise = 1 << 0,  ///< a function of elements at the same index, inputs broadcast
   kMovement = 1 << 1,   ///< elements only move, repeat or vanish
   kReduction = 1 << 2,
   kContraction = 1 << 3,      ///< sums of products
@@ -45,7 +45,7 @@ struct OpInfo {
   std::span<const Field> fields;
   Status (*infer)(const void* op, InferContext&);
   Status (*reference)(const void* op, ReferenceContext&);
-  /// Non-null exactly for kPointwise.
+  /// Non-null exactly for those of kPointwise that are one function (Quantize and Dequantize are several).
   Scalar (*scalar)(const void* op);
   int (*num_outputs)(const void* op);
   std::shared_ptr<void> (*make_default)();

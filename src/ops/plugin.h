@@ -18,11 +18,12 @@ struct Plugin {
   std::vector<PluginField> fields;
   int num_tensors = 0;
   std::vector<DType> output_types;             ///< that the outputs have whatever the plugin says of them; empty: none
+  std::vector<double> scales;                  ///< of tensors, inputs first: what a level is worth; empty: all 1
   std::vector<int> aliased_inputs;             ///< by output: the input whose memory it has, or -1; empty: none does
   std::shared_ptr<const PluginObject> object;  ///< the plugin itself, which is no attribute
   static void reflect(auto& self, auto f) {
     f("plugin", self.plugin), f("fields", self.fields), f("num_tensors", self.num_tensors);
-    f("output_types", self.output_types), f("aliased_inputs", self.aliased_inputs);
+    f("output_types", self.output_types), f("scales", self.scales), f("aliased_inputs", self.aliased_inputs);
   }
   int num_outputs() const { return object ? object->num_outputs() : 1; }
   Status infer(InferContext&) const;

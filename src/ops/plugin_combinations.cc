@@ -43,6 +43,7 @@ class Search {
         ++num_calls_;
         tensors_[position].dtype = dtype;
         tensors_[position].format = format;
+        if (choices.scale) tensors_[position].scale = dtype == DType::kI8 ? *choices.scale : 1;
         if (plugin_.supports(tensors_, num_inputs_, static_cast<int>(position))) extend(position + 1);
       }
     reset(position);
@@ -81,6 +82,10 @@ void follow_aliases(std::span<PluginChoices> outputs, std::span<const int> alias
   for (size_t i = 0; i < aliased_inputs.size(); ++i) outputs[i].same_as = aliased_inputs[i];
 }
 
+void set_scales(std::span<PluginChoices> tensors, std::span<const double> scales) {
+  for (size_t i = 0; i < scales.size(); ++i) tensors[i].tensor.scale = static_cast<float>(scales[i]);
+}
+
 std::string types_text(std::span<const PluginTensor> tensors, size_t num_inputs) {
   std::string text;
   for (size_t i = 0; i < tensors.size(); ++i)
@@ -91,6 +96,12 @@ std::string types_text(std::span<const PluginTensor> tensors, size_t num_inputs)
 PluginCombinations find_combinations(const PluginObject& plugin, std::span<const PluginChoices> choices, int num_inputs,
                                      int most, int most_calls) {
   return Search(plugin, choices, num_inputs, most, most_calls).run();
+}
+
+PluginCombinations first_combination(const PluginObject& plugin, std::span<const PluginChoices> choices,
+                                     int num_inputs) {
+  constexpr int kMostCalls = kMostPluginCalls / 10;
+  return find_combinations(plugin, choices, num_inputs, std::min(plugin.most_combinations(), 1), kMostCalls);
 }
 
 }  // namespace kiln

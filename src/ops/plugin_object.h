@@ -81,6 +81,7 @@ struct PluginTensor {
   Format format;
   Extents extents;
   Extents min, opt, max;  ///< of the profile; builds alone have them
+  float scale = 1;        ///< of an i8: what a level is worth; 1 where nothing tells
   bool operator==(const PluginTensor&) const = default;
 };
 
@@ -120,6 +121,8 @@ class PluginObject {
   virtual bool supports(std::span<const PluginTensor> tensors, int num_inputs, int position) const = 0;
   /// Fails where `supports` said no because a call of the plugin's failed, in the latest search; says which.
   virtual Status search_failure() const { return {}; }
+  /// Whether it is told the scale of a tensor of i8: plugins of the oldest interfaces are not.
+  virtual bool knows_scales() const { return true; }
   /// The most combinations of formats that are worth timing.
   virtual int most_combinations() const = 0;
   /// A copy that is configured for these types, formats and shapes, and what it then wants.

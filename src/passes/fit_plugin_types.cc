@@ -6,6 +6,7 @@
 #include "ops/cast.h"
 #include "ops/plugin.h"
 #include "ops/plugin_combinations.h"
+#include "passes/retype_plugin.h"
 
 namespace kiln::passes {
 namespace {
@@ -26,50 +27,31 @@ std::vector<PluginChoices> choices_of(const ir::Graph& graph, const ir::Node& no
   };
   for (int i = 0; i < num_tensors; ++i) add(node.inputs[static_cast<size_t>(i)]);
   for (const ir::ValueId output : node.outputs) add(output);
-  follow_aliases(std::span(all).last(node.outputs.size()), node.op.as<ops::Plugin>()->aliased_inputs);
+  const auto& plugin = *node.op.as<ops::Plugin>();
+  set_scales(all, plugin.scales);
+  follow_aliases(std::span(all).last(node.outputs.size()), plugin.aliased_inputs);
   return all;
 }
 
 /// Casts inputs to the types of `tensors`, and outputs of those types back.
 Status cast_around(ir::Graph& graph, ir::NodeId id, std::span<const PluginTensor> tensors) {
-  ops::Plugin plugin = *graph.node(id).op.as<ops::Plugin>();
-  const auto num_inputs = static_cast<size_t>(plugin.num_tensors);
-  const std::vector<std::string> provenance = graph.node(id).provenance;
-  const auto cast = [&](ir::ValueId value, DType to) -> Result<ir::ValueId> {
-    const ir::ValueId result = TRY(graph.add_one(ops::Cast{to}, {value}, str(graph.value(value).name, " as ", to)));
-    graph.set_provenance(graph.value(result).producer, provenance);
-    return result;
-  };
-  std::vector<DType> had;
+  const size_t num_inputs = tensors.size() - graph.node(id).outputs.size();
+  std::vector<DType> had;  // by the outputs
   for (const ir::ValueId output : graph.node(id).outputs) had.push_back(graph.type(output).dtype);
-  for (size_t i = 0; i < num_inputs; ++i) {
-    const ir::ValueId input = graph.node(id).inputs[i];
-    if (graph.type(input).dtype != tensors[i].dtype)
-      graph.set_input(id, static_cast<int>(i), TRY(cast(input, tensors[i].dtype)));
-  }
-  std::vector<DType> output_types;  // in place of those that an earlier pass has set
-  for (const PluginTensor& output : tensors.subspan(num_inputs)) output_types.push_back(output.dtype);
-  plugin.output_types = std::move(output_types);
-  graph.set_op(id, std::move(plugin));
-  TRY(graph.infer());
-  const std::vector<ir::ValueId> outputs = graph.node(id).outputs;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    if (graph.type(outputs[i]).dtype == had[i]) continue;
-    const ir::ValueId back = TRY(cast(outputs[i], had[i]));
-    graph.replace_uses(outputs[i], back);
-    graph.set_input(graph.value(back).producer, 0, outputs[i]);
-  }
-  return {};
+  const auto cast = [&](ir::ValueId value, DType to) {
+    return graph.add_one(ops::Cast{to}, {value}, str(graph.value(value).name, " as ", to));
+  };
+  return retype_plugin(
+      graph, id, tensors, [&](ir::ValueId value, size_t i) { return cast(value, tensors[i].dtype); },
+      [&](ir::ValueId value, size_t i) { return cast(value, had[i - num_inputs]); });
 }
 
 Status fit(ir::Graph& graph, ir::NodeId id, PassContext& cx) {
   const ir::Node& node = graph.node(id);
   const auto& plugin = *node.op.as<ops::Plugin>();
-  constexpr int kMostCalls = 2'000;  // some of the builder's own search, which comes behind it
-  const int most = std::min(plugin.object->most_combinations(), 1);
   const auto first = [&](bool other_floats) {
-    return find_combinations(*plugin.object, choices_of(graph, node, plugin.num_tensors, other_floats),
-                             plugin.num_tensors, most, kMostCalls);
+    return first_combination(*plugin.object, choices_of(graph, node, plugin.num_tensors, other_floats),
+                             plugin.num_tensors);
   };
   const PluginCombinations own = first(false);
   if (!own.found.empty() || own.has_given_up) return {};

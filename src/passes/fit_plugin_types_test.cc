@@ -5,34 +5,21 @@
 #include "base/log.h"
 #include "ops/plugin.h"
 #include "passes/pass.h"
+#include "passes/testing/unconfigured_plugin.h"
 
 namespace kiln::passes {
 namespace {
 
 /// Takes one type alone, of which its output is. Nobody configures it.
-class OfOneType final : public PluginObject {
+class OfOneType final : public testing::UnconfiguredPlugin {
  public:
   explicit OfOneType(DType dtype) : dtype_(dtype) {}
-  const PluginIdentity& identity() const override { return identity_; }
-  int num_outputs() const override { return 1; }
-  Status infer(InferContext& cx, int) const override { return cx.set_output(0, TRY(cx.input(0)).get()); }
-  const std::vector<int>& size_outputs() const override { return no_sizes_; }
   bool supports(std::span<const PluginTensor> tensors, int, int position) const override {
     return tensors[static_cast<size_t>(position)].dtype == dtype_;
-  }
-  int most_combinations() const override { return 1; }
-  Result<Configured> configure(std::span<const PluginTensor>, std::span<const PluginTensor>) const override {
-    return error(Code::kUnsupported, "not configured here");
-  }
-  Result<std::vector<PluginField>> fields() const override { return std::vector<PluginField>(); }
-  Result<std::unique_ptr<PluginInstance>> attach(int) const override {
-    return error(Code::kUnsupported, "not attached here");
   }
 
  private:
   const DType dtype_;
-  const PluginIdentity identity_{"OfOneType", "1", ""};
-  const std::vector<int> no_sizes_;
 };
 
 TEST(FitPluginTypes, ReplacesTheTypesThatOutputsHad) {

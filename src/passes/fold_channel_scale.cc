@@ -102,6 +102,7 @@ Status fold_channel_scale(ir::Graph& graph, PassContext&) {
       graph.set_provenance(filter->node, std::move(provenance));
       const ir::ValueId output = graph.node(id).outputs[0];
       graph.set_name(filtered, graph.value(output).name);
+      graph.drop_taps(filtered);  // it has become the output
       graph.replace_uses(output, filtered);
       graph.remove(id);
       break;

@@ -5,7 +5,9 @@
 
 #include "base/mapped_pages.h"
 #include "ir/work.h"
+#include "ops/cast.h"
 #include "ops/constant.h"
+#include "ops/dequantize.h"
 #include "ops/fill.h"
 #include "ops/fold.h"
 #include "passes/deterministic.h"
@@ -24,6 +26,24 @@ bool may_fold(const ir::Graph& graph, ir::NodeId id) {
   for (const ir::ValueId output : node.outputs)
     if (!graph.type(output).is_static() && node.sizes.empty()) return false;
   return std::ranges::all_of(node.sizes, [](const DecidedSize& size) { return size.most.is_const(); });
+}
+
+/// Whether all that read a value are contractions that take the bytes it is made of, perhaps behind casts and what only
+/// moves elements.
+bool is_taken_as_bytes(const ir::Graph& graph, ir::ValueId value, const PassContext& cx) {
+  const std::vector<ir::NodeId>& users = graph.value(value).users;
+  return !users.empty() && !graph.is_output(value) && std::ranges::all_of(users, [&](ir::NodeId user) {
+    const ir::Node& reader = graph.node(user);
+    if (reader.op.as<ops::Cast>() || reader.op.has(Trait::kMovement))
+      return is_taken_as_bytes(graph, reader.outputs[0], cx);
+    return reader.op.has(Trait::kContraction) && reader.inputs[1] == value && cx.multiplies_bytes(graph, user);
+  });
+}
+
+/// Whether the node makes numbers of weights whose bytes contractions read.
+bool stays_bytes(const ir::Graph& graph, ir::NodeId id, const PassContext& cx) {
+  const ir::Node& node = graph.node(id);
+  return cx.multiplies_bytes && node.op.as<ops::Dequantize>() && is_taken_as_bytes(graph, node.outputs[0], cx);
 }
 
 /// Whether all outputs of a node are empty whatever its inputs are. Such a node needs no computing and no kernel.
@@ -93,6 +113,7 @@ Status fold_constants(ir::Graph& graph, PassContext& cx) {
   for (const ir::NodeId id : TRY(graph.topological_order())) {
     const bool is_empty = makes_nothing(graph, id);
     if (!is_empty && !(may_fold(graph, id) && within_budget(graph, id, cx.fold_budget_bytes))) continue;
+    if (!is_empty && stays_bytes(graph, id, cx)) continue;
     const ir::Node& node = graph.node(id);
     const double work = is_empty ? 0 : ir::work_of(graph, id).all();
     if (work > kMostWork) {

@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "ops/activation.h"
+#include "ops/cast.h"
 #include "ops/constant.h"
 #include "ops/convolution.h"
+#include "ops/dequantize.h"
 #include "ops/fill.h"
 #include "ops/matrix_multiply.h"
 #include "ops/pooling.h"
+#include "ops/transpose.h"
 
 namespace kiln::passes {
 namespace {
@@ -42,6 +45,33 @@ TEST(FoldConstants, ProductsThatTakeLongStay) {
   };
   EXPECT_TRUE(folds(32));
   EXPECT_FALSE(folds(1025));  // more than 2^30 products
+}
+/// Weights that a backend's kernels read in their bytes, as they reach a product.
+TEST(FoldConstants, QuantizedWeightsStay) {
+  enum class Between { kNothing, kTranspose, kCasts };
+  const auto stays = [](Between between, bool takes, bool has_other_reader) {
+    ir::Graph g;
+    const auto x = g.add_input("x", tensor_type(DType::kF32, Extents{2, 4}));
+    const auto q = g.add_constant(HostTensor::of_ints(DType::kI4, {4, 4}, std::vector<int64_t>(16, -3)));
+    const auto scale = g.add_constant(HostTensor::of(DType::kF32, {4, 1}, std::vector<double>(4, 0.5)));
+    auto w = *g.add_one(ops::Dequantize{}, {q, scale});
+    const auto numbers = w;
+    if (between == Between::kTranspose) w = *g.add_one(ops::Transpose{{1, 0}}, {w});
+    if (between == Between::kCasts) w = *g.add_one(ops::Cast{DType::kF32}, {*g.add_one(ops::Cast{DType::kF16}, {w})});
+    g.mark_output(*g.add_one(ops::MatrixMultiply{}, {x, w}), "y");
+    if (has_other_reader) g.mark_output(*g.add_one(ops::Activation{}, {numbers}), "z");
+    NullLog log;
+    PassContext cx{log};
+    cx.multiplies_bytes = [&](const ir::Graph&, ir::NodeId) { return takes; };
+    EXPECT_TRUE(fold_constants(g, cx));
+    const ir::NodeId product = g.value(g.outputs()[0].value).producer;
+    return g.constant(g.node(product).inputs[1]) == nullptr;
+  };
+  for (const Between between : {Between::kNothing, Between::kTranspose, Between::kCasts}) {
+    EXPECT_TRUE(stays(between, true, false));
+    EXPECT_FALSE(stays(between, false, false));
+    EXPECT_FALSE(stays(between, true, true));
+  }
 }
 /// A product of weights that each run pays for is worth a word, and one is enough.
 TEST(FoldConstants, WhatStaysIsNamed) {

@@ -233,7 +233,7 @@ std::shared_ptr<ir::Graph> capturing_body(const ir::Graph& old, size_t input, in
     const std::vector<ir::Output> outputs = body->outputs();
     for (const ir::Output& o : outputs) body->unmark_output(o.value);
     for (size_t i = 0; i < outputs.size(); ++i)
-      if (static_cast<int>(i) != output) body->mark_output(outputs[i].value, outputs[i].name);
+      if (static_cast<int>(i) != output) body->mark_output(outputs[i].value, outputs[i].name, outputs[i].tap);
   }
   const ir::ValueId captured = body->add_input(body->value(carried).name, body->type(carried));
   body->replace_uses(carried, captured);

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "ir/copy.h"
-#include "ir/testing/interpret.h"
+#include "ir/interpret.h"
 #include "ops/activation.h"
 #include "ops/concatenation.h"
 #include "ops/element_wise.h"

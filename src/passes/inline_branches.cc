@@ -26,7 +26,7 @@ Status inline_branch(ir::Graph& graph, ir::NodeId id, bool condition) {
   std::vector<ir::ValueId> outputs;
   for (const ir::Output& output : body->outputs())
     if (const ir::ValueId value = places[ir::index(output.value)]; output.name.empty())
-      graph.mark_output(value, "");  // an assertion, which runs in the branch's place
+      graph.mark_output(value, "", output.tap);  // an assertion, which runs in the branch's place
     else
       outputs.push_back(value);
   const ir::Node& node = graph.node(id);

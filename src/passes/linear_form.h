@@ -1,4 +1,4 @@
-/// What values of a loop's body are of others, row by row: sums of products of matrices with vectors.
+/// Values of a loop's body written as sums: constant matrices times the rows of other values.
 #pragma once
 
 #include <map>

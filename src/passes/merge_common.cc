@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "ir/precision.h"
 #include "ops/constant.h"
 #include "passes/deterministic.h"
 
@@ -31,8 +32,10 @@ class Merger {
     const ir::Node& node = graph_.node(id);
     const Hash128 op = hash128(node.op);
     if (node.op.as<ops::Constant>()) elements_[ir::index(node.outputs[0])] = op;
+    const auto precision = ir::precision_of(node);  // layers of one precision each do not become one
     const OriginRef own = graph_.origin(node.outputs[0]);
     std::string inputs = own ? str(own->hash) : std::string();
+    if (precision) inputs += str(precision->type, precision->required ? "!" : "?");
     for (const ir::ValueId input : node.inputs)
       inputs += !cx_.refittable && graph_.origin(input) ? str(elements_[ir::index(input)], ',')
                                                         : str(static_cast<int>(input), ',');

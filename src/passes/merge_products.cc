@@ -6,6 +6,7 @@
 
 #include "ir/patch.h"
 #include "ops/concatenation.h"
+#include "ops/dequantize.h"
 #include "ops/element_wise.h"
 #include "ops/expand.h"
 #include "ops/matrix_multiply.h"
@@ -16,6 +17,7 @@
 #include "ops/unsqueeze.h"
 #include "passes/remove_dead.h"
 #include "passes/row_wise.h"
+#include "tensor/view.h"
 
 namespace kiln::passes {
 namespace {
@@ -68,7 +70,7 @@ std::optional<Projection> projection_at(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
   if (!is_row_product(graph, id)) return std::nullopt;
   const bool transposed = node.op.as<ops::MatrixMultiply>()->b == ops::MatrixOp::kTranspose;
-  const Extents& extents = graph.constant(node.inputs[1])->extents();
+  const Extents& extents = matrix_of(graph, id)->extents();
   Projection found{.product = id, .result = node.outputs[0], .columns = 0};
   found.columns = extents[extents.size() - (transposed ? 2 : 1)];
   if (graph.num_uses(found.result) == 1 && !graph.is_output(found.result)) {
@@ -77,6 +79,16 @@ std::optional<Projection> projection_at(const ir::Graph& graph, ir::NodeId id) {
     if (found.bias != ir::ValueId::kNone) found.result = graph.node(user).outputs[0];
   }
   return feeds_products(graph, found.result) ? std::optional(found) : std::nullopt;
+}
+
+/// Whether the matrices of two products can be one: of numbers, or of bytes that are dequantized alike.
+bool are_alike(const ir::Graph& graph, ir::NodeId a, ir::NodeId b) {
+  const auto dequantize = [&](ir::NodeId product) {
+    return graph.producer_as<ops::Dequantize>(graph.node(product).inputs[1]);
+  };
+  if (!dequantize(a) || !dequantize(b)) return !dequantize(a) && !dequantize(b);
+  return matrix_of(graph, a)->dtype() == matrix_of(graph, b)->dtype() && dequantize(a)->to == dequantize(b)->to &&
+         dequantize(a)->axis == dequantize(b)->axis;
 }
 
 /// The products of x like that at `first`, in the order of their ids.
@@ -90,7 +102,8 @@ std::vector<Projection> siblings_of(const ir::Graph& graph, ir::NodeId first) {
   for (const ir::NodeId user : users) {
     const auto* op = graph.node(user).op.as<ops::MatrixMultiply>();
     if (!op || op->b != like.b || graph.node(user).inputs[0] != x) continue;
-    if (const auto projection = projection_at(graph, user)) result.push_back(*projection);
+    const auto projection = projection_at(graph, user);
+    if (projection && are_alike(graph, first, user)) result.push_back(*projection);
   }
   return result;
 }
@@ -110,14 +123,44 @@ Result<ir::ValueId> joined_bias(const ir::Graph& graph, std::span<const Projecti
   return patch.add(ops::Concatenation{y.rank() - 1}, rows);
 }
 
+/// The scales of a product's dequantized matrix, one a column.
+Result<ir::ValueId> column_scales(const ir::Graph& graph, const Projection& part, int along, ir::Patch& patch) {
+  const ir::Node& dequantize = graph.node(graph.value(graph.node(part.product).inputs[1]).producer);
+  const HostTensor& scale = *graph.constant(dequantize.inputs[1]);
+  if (scale.volume() == part.columns) return dequantize.inputs[1];
+  Extents extents(static_cast<size_t>(scale.rank()), 1);
+  extents[static_cast<size_t>(along)] = part.columns;
+  HostTensor::Fresh repeated = TRY(HostTensor::make(scale.dtype(), extents));
+  for (int64_t i = 0; i < part.columns; ++i)
+    store_number(scale.dtype(), repeated.data.data(), i, load_number(scale.dtype(), scale.bytes().data(), 0));
+  return patch.add_constant(std::move(repeated.tensor));
+}
+
+/// The matrices beside each other.
+Result<ir::ValueId> joined_matrix(const ir::Graph& graph, std::span<const Projection> parts, int along,
+                                  ir::Patch& patch) {
+  std::vector<ir::ValueId> weights, scales;
+  for (const Projection& part : parts) {
+    const ir::ValueId w = graph.node(part.product).inputs[1];
+    if (!graph.producer_as<ops::Dequantize>(w)) {
+      weights.push_back(w);
+      continue;
+    }
+    weights.push_back(graph.node(graph.value(w).producer).inputs[0]);
+    scales.push_back(TRY(column_scales(graph, part, along, patch)));
+  }
+  const ir::ValueId w = TRY(patch.add(ops::Concatenation{along}, weights));
+  if (scales.empty()) return w;
+  const Op& dequantize = graph.node(graph.value(graph.node(parts[0].product).inputs[1]).producer).op;
+  return patch.add(dequantize, {w, TRY(patch.add(ops::Concatenation{along}, scales))});
+}
+
 Status join(const ir::Graph& graph, std::span<const Projection> parts, ir::Patch& patch) {
   const ir::Node& first = graph.node(parts[0].product);
   const auto& op = *first.op.as<ops::MatrixMultiply>();
   const int rank = graph.output_type(parts[0].product).rank();
-  std::vector<ir::ValueId> weights;
-  for (const Projection& part : parts) weights.push_back(graph.node(part.product).inputs[1]);
   const int along = op.b == ops::MatrixOp::kTranspose ? rank - 2 : rank - 1;
-  const ir::ValueId w = TRY(patch.add(ops::Concatenation{along}, weights));
+  const ir::ValueId w = TRY(joined_matrix(graph, parts, along, patch));
   ir::ValueId y = TRY(patch.add(op, {first.inputs[0], w}));
   if (std::ranges::any_of(parts, [](const Projection& part) { return part.bias != ir::ValueId::kNone; }))
     y = TRY(patch.add(ops::ElementWise{ops::ElementWiseKind::kSum}, {y, TRY(joined_bias(graph, parts, patch))}));

@@ -55,6 +55,21 @@ TEST(MergeProducts, OfTransposedWeights) {
       "y = MatrixMultiply{a=none, b=transpose}(q, k)\n"
       "return y\n");
 }
+TEST(MergeProducts, OfBytes) {
+  const std::string bytes =
+      "x: f32[1, s, 2]; u = Constant{value=i8[1, 2, 2](1, 2, 3, 4)}(); v = Constant{value=i8[1, 2, 2](5, 6, 7, 8)}(); "
+      "c = Constant{value=f32[1, 1, 2](3, 4)}(); h = Constant{value=f32[1, 1, 1](2)}(); d = Dequantize(u, c); "
+      "e = Dequantize(v, h); ";
+  const std::string text = after_pass(merge_and_fold, bytes +
+                                                          "q = MatrixMultiply(x, d); k = MatrixMultiply(x, e); "
+                                                          "y = MatrixMultiply{b=transpose}(q, k); return y");
+  EXPECT_NE(text.find("Constant{value=f32[1, 2, 4](3, 8, 10, 12, 9, 16, 14, 16)}"), std::string::npos) << text;
+  const std::string mixed =
+      after_pass(merge_products, bytes +
+                                     "w = Constant{value=f32[1, 2, 2](5, 6, 7, 8)}(); q = MatrixMultiply(x, d); "
+                                     "k = MatrixMultiply(x, w); y = MatrixMultiply{b=transpose}(q, k); return y");
+  EXPECT_EQ(mixed.find("Slice"), std::string::npos) << mixed;
+}
 TEST(MergeProducts, NotWhereOthersReadThem) {  // which could not read parts where they are
   for (const char* const end :
        {"q = MatrixMultiply(x, u); k = MatrixMultiply(x, v); s = Softmax{axis=2}(k); "

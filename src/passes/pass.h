@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <span>
@@ -20,7 +21,9 @@ struct PassContext {
   bool refittable = false;      ///< sources are replaced by any others: nothing is decided by their elements
   bool is_body = false;         ///< no run need come to it: what fails there is an error of the run, not of the build
   int64_t fold_budget_bytes = int64_t{256} << 20;  ///< how much larger than its inputs folding may make a constant
-  std::set<std::string> warned;                    ///< what the log has been told: passes run more than once
+  /// Whether the backend multiplies a contraction's bytes where both operands are dequantized; absent: it does not.
+  std::function<bool(const ir::Graph&, ir::NodeId contraction)> multiplies_bytes;
+  std::set<std::string> warned;  ///< what the log has been told: passes run more than once
   FixedSources fixed_sources;
   /// Called after each pass with its name: `kiln dump --after`, tests that verify.
   Status (*after)(void* user, std::string_view pass, const ir::Graph& graph) = nullptr;

@@ -1,6 +1,7 @@
 #include <chrono>
 
 #include "passes/captures.h"
+#include "passes/copy_dequantize.h"
 #include "passes/decompose/decompose.h"
 #include "passes/drop_expands.h"
 #include "passes/fit_plugin_types.h"
@@ -13,6 +14,7 @@
 #include "passes/join_masks.h"
 #include "passes/merge_common.h"
 #include "passes/merge_products.h"
+#include "passes/move_quantize.h"
 #include "passes/pass.h"
 #include "passes/recognize_gelu.h"
 #include "passes/recognize_normalization.h"
@@ -25,6 +27,7 @@
 #include "passes/simplify_movement.h"
 #include "passes/source_uses.h"
 #include "passes/split_coefficients.h"
+#include "passes/spread_scales.h"
 #include "passes/transpose_operands.h"
 
 namespace kiln::passes {
@@ -37,6 +40,8 @@ std::span<const NamedPass> pipeline() {
       {"hoist_invariants", hoist_invariants, kAccounts},
       {"fit_plugin_types", fit_plugin_types},
       {"decompose", decompose},
+      {"spread_scales", spread_scales},
+      {"lower_weights", lower_weights},
       {"shape_arithmetic", shape_arithmetic},
       {"fold_constants", fold_constants, kAccounts},
       {"remove_identities", remove_identities},
@@ -50,6 +55,7 @@ std::span<const NamedPass> pipeline() {
       {"gather_to_slice", gather_to_slice},
       {"drop_expands", drop_expands},
       {"simplify_movement", simplify_movement},
+      {"move_quantize", move_quantize},
       {"transpose_operands", transpose_operands},
       {"merge_products", merge_products},
       {"join_masks", join_masks},
@@ -58,6 +64,7 @@ std::span<const NamedPass> pipeline() {
       {"fold_padding", fold_padding},
       {"fold_channel_scale", fold_channel_scale},
       {"merge_common again", merge_common, kAccounts},
+      {"copy_dequantize", copy_dequantize},
       {"tidy_captures", tidy_captures, kAccounts},
       {"remove_dead again", remove_dead, kAccounts},
   };

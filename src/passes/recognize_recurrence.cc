@@ -35,10 +35,11 @@ namespace {
 using ir::ValueId;
 using ops::Recurrence;
 
-constexpr int64_t kMostHidden = 2048;  // that all backends have kernels for
-constexpr int kMostNodes = 512;        // of a body that is looked at
+constexpr int64_t kMostHidden = 2048;  // all backends have kernels for as many hidden units
+constexpr int kMostNodes = 512;        // larger bodies are no cells
 
-/// A copy of a loop's body that has its constants, written as the forms of values want it.
+/// Copies a loop's body. The copy holds the constants that the loop captures, and passes have simplified it so that
+/// LinearForms knows its ops.
 Result<ir::Graph> simple_body(const ir::Graph& graph, ir::NodeId loop, PassContext& cx) {
   const ir::Node& node = graph.node(loop);
   ir::Graph body = node.bodies[0]->clone();
@@ -89,7 +90,7 @@ class Recognizer {
   Status find();
   /// Adds it in the loop's place. Nothing has changed where that fails.
   Status replace();
-  /// The sources that it depends on the elements of.
+  /// The sources of constants whose elements decided whether this is a cell.
   FixedSources& fixed_sources() { return inner_.fixed_sources; }
   const RecurrentCell& cell() const { return found_.cell; }
   bool leaves_rest() const { return rest_.has_value(); }
@@ -234,7 +235,7 @@ Status Recognizer::find_inputs(Recognized& found) {
 }
 
 /// Where the network multiplies the inputs by one constant matrix for the loop alone, takes that over: the matrix is
-/// cut into gates while the network is built, its products only when it runs. Whether it does.
+/// cut into gates while the network is built, its products only when it runs. Returns whether that is so.
 bool Recognizer::take_products(Recognized& found) {
   const ValueId whole = found.inputs[0].whole;
   const bool is_for_all = std::ranges::all_of(
@@ -379,7 +380,7 @@ Result<ValueId> Recognizer::input_products() {
   return parts.size() == 1 ? Result<ValueId>(parts[0]) : add(ops::Concatenation{.axis = 2}, std::move(parts));
 }
 
-/// A constant of the graph that has the elements of what is made of constants in the copy of the body.
+/// Adds a constant to the graph: the elements of `made`, which the copy of the body computes of constants.
 Result<ValueId> Recognizer::add_weights(ValueId made, const Extents& extents, std::string_view what) {
   const ops::Reshape reshape{.dims = {extents.begin(), extents.end()}, .zero_is_placeholder = false};
   const ValueId shaped = forms_->add(reshape, {made});
@@ -436,7 +437,7 @@ Result<ValueId> Recognizer::biases() {
   return add_weights(forms_->add(ops::Concatenation{.axis = 0}, all), {1, count}, "biases");
 }
 
-/// Those of the gates i, o and v; kNone where none has any.
+/// The peephole weights of the gates i, o and v, one behind the other; kNone where no gate has any.
 Result<ValueId> Recognizer::peepholes() {
   const std::span<const CellGate> gates = found_.cell.gates;
   const auto has = [](const CellGate& gate) { return gate.peephole != ValueId::kNone; };
@@ -526,7 +527,7 @@ Status Recognizer::replace() {
   std::vector<ValueId> results;
   Status built = build(results);
   if (built && graph_.mark().num_assumptions > mark.num_assumptions)
-    built = error(Code::kUnsupported, "its extents fit only where shapes are as they should");
+    built = error(Code::kUnsupported, "its extents fit only if an assumption about shapes holds");
   if (!built) {
     graph_.roll_back(mark);
     return built;

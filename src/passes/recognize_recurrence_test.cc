@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "ir/copy.h"
+#include "ir/interpret.h"
 #include "ir/parse.h"
-#include "ir/testing/interpret.h"
 #include "ops/element_wise.h"
 #include "ops/loop.h"
 #include "ops/matrix_multiply.h"

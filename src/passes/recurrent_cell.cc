@@ -19,7 +19,7 @@ using Pair = std::pair<ValueId, ValueId>;
 /// Both orders of two operands.
 std::array<Pair, 2> orders(const Pair& pair) { return {pair, Pair(pair.second, pair.first)}; }
 
-/// An activation as one of a gate; nothing where gates have no such.
+/// The gate function that an activation is; nothing where no gate function is the same.
 std::optional<GateActivation> gate_activation(const ops::Activation& a) {
   using enum ops::ActivationKind;
   switch (a.kind) {
@@ -38,7 +38,7 @@ std::optional<GateActivation> gate_activation(const ops::Activation& a) {
   }
 }
 
-/// A gate as it is found: its activation, and what that is of.
+/// A gate as it is found: its activation, and the sum that is the activation's argument.
 struct Gate {
   GateActivation activation;
   LinearForm form;
@@ -95,7 +95,7 @@ std::optional<GateActivation> CellFinder::activation_of(ValueId value, ValueId a
   return activation && is(node.inputs[0], argument) ? gate_activation(*activation) : std::nullopt;
 }
 
-/// The value that this one is 1 minus of.
+/// Returns z where `value` is 1 - z.
 std::optional<ValueId> CellFinder::less_than_one(ValueId value, RecurrentCell& cell) const {
   if (const auto difference = forms_.operands(value, ElementWiseKind::kSub)) {
     if (!is_number(difference->first, 1)) return std::nullopt;
@@ -116,7 +116,7 @@ std::optional<ValueId> CellFinder::less_than_one(ValueId value, RecurrentCell& c
   return std::nullopt;
 }
 
-/// The constants whose product with the memory a term is; kNone where it is something else.
+/// Returns p where a term is p * memory and p is constant; kNone for any other term.
 ValueId CellFinder::factor_of(const LinearTerm& term, ValueId memory) {
   const auto product = memory == ValueId::kNone ? std::nullopt : forms_.operands(term.source, ElementWiseKind::kProd);
   if (!product || !forms_.is_whole(term)) return ValueId::kNone;

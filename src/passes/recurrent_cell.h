@@ -8,7 +8,7 @@
 
 namespace kiln::passes {
 
-/// What a gate is the activation of, without its rows of R that a GRU multiplies otherwise.
+/// The argument of a gate's activation is the sum of these parts.
 struct CellGate {
   std::vector<LinearTerm> inputs;      ///< of values that are not the state
   ir::ValueId r = ir::ValueId::kNone;  ///< [features..., hidden]

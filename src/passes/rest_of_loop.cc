@@ -17,7 +17,7 @@ Status keep_outputs(ir::Graph& body, const PartOfLoop& part) {
   const std::vector<ir::Output> outputs = body.outputs();
   for (const ir::Output& output : outputs) body.unmark_output(output.value);
   for (size_t k = 0; k < outputs.size(); ++k)
-    if (!has(part.outputs, k)) body.mark_output(outputs[k].value, outputs[k].name);
+    if (!has(part.outputs, k)) body.mark_output(outputs[k].value, outputs[k].name, outputs[k].tap);
   NullLog log;
   PassContext cx{log};
   return remove_dead(body, cx);

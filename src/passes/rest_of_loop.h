@@ -9,7 +9,7 @@
 
 namespace kiln::passes {
 
-/// The part of a loop that goes.
+/// The part of a loop that runs in front of it.
 struct PartOfLoop {
   ir::ValueId result = ir::ValueId::kNone;  ///< of the body: what the rest reads of the part, a slice in each iteration
   int direction = 1;                        ///< in which iterations read these slices

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/activation.h"
+#include "ops/dequantize.h"
 #include "ops/element_wise.h"
 #include "ops/matrix_multiply.h"
 #include "ops/unary.h"
@@ -19,11 +20,25 @@ bool spans_last(const HostTensor& constant, size_t kept) {
 
 }  // namespace
 
+const HostTensor* matrix_of(const ir::Graph& graph, ir::NodeId product) {
+  const ir::ValueId w = graph.node(product).inputs[1];
+  if (!graph.producer_as<ops::Dequantize>(w)) return graph.constant(w);
+  const ir::Node& node = graph.node(graph.value(w).producer);
+  const bool has_zero = node.inputs.size() > 2 && node.inputs[2] != ir::ValueId::kNone;
+  const HostTensor *q = graph.constant(node.inputs[0]), *scale = graph.constant(node.inputs[1]);
+  if (has_zero || !node.op.as<ops::Dequantize>()->block.empty() || !q || !scale || scale->rank() != q->rank())
+    return nullptr;
+  const auto axis = static_cast<size_t>(
+      q->rank() - (graph.node(product).op.as<ops::MatrixMultiply>()->b == ops::MatrixOp::kTranspose ? 2 : 1));
+  const bool by_column = scale->volume() == scale->extents()[axis] && scale->volume() == q->extents()[axis];
+  return scale->volume() == 1 || by_column ? q : nullptr;
+}
+
 bool is_row_product(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
   const auto* op = node.op.as<ops::MatrixMultiply>();
   if (!op || op->a != ops::MatrixOp::kNone || op->b == ops::MatrixOp::kVector) return false;
-  const HostTensor* w = graph.constant(node.inputs[1]);
+  const HostTensor* w = matrix_of(graph, id);
   return w && spans_last(*w, 2) && !graph.constant(node.inputs[0]);
 }
 

@@ -1,4 +1,4 @@
-/// What a loop's iterations read one slice after the other of.
+/// Tensors around a loop of which each iteration reads one slice.
 #pragma once
 
 #include "ir/graph.h"

@@ -91,12 +91,14 @@ ValueId Maker::place_of(Scope& scope, ValueId given) const {
   const ir::Node& original = node(network_.value(value).producer);
   scope.graph.set_name(producer, original.name);
   scope.graph.set_provenance(producer, original.provenance);
+  scope.graph.add_taps(copy, network_.value(value));
   return scope.places[value] = copy;
 }
 
 void Maker::put(Scope& scope, ValueId value, ValueId place) const {
   scope.places[value] = place;
   if (scope.graph.value(place).name.empty()) scope.graph.set_name(place, name(value));
+  scope.graph.add_taps(place, network_.value(value));
 }
 
 Status Maker::fill(Scope& scope, const RegionBody& body) {
@@ -144,7 +146,9 @@ Result<std::shared_ptr<ir::Graph>> Maker::make_body(Scope& around, const Region&
   for (size_t i = 0; i < own.size(); ++i) {
     const bool is_number = own[i] == ValueId::kNone;
     const ValueId input = graph->add_input(is_number ? i == 0 ? "iteration" : "result" : name(own[i]), types[i]);
-    if (!is_number) scope.places[own[i]] = input;
+    if (is_number) continue;
+    scope.places[own[i]] = input;
+    graph->add_taps(input, network_.value(own[i]));
   }
   for (const ValueId value : region.captures)
     scope.places[value] = graph->add_input(name(value), around.graph.type(place_of(around, value)));
@@ -338,8 +342,10 @@ Status Maker::add_loop(Scope& scope, const Region& region) {
 Result<ir::Graph> Maker::run() {
   ir::Graph graph(network_.shared_table());
   Scope scope{.graph = graph};
-  for (const ValueId input : network_.inputs())
+  for (const ValueId input : network_.inputs()) {
     scope.places[input] = graph.add_input(name(input), network_.type(input));
+    graph.add_taps(scope.places[input], network_.value(input));
+  }
   TRY(fill(scope, regions_.network));
   for (const ir::Output& output : network_.outputs()) graph.mark_output(place_of(scope, output.value), output.name);
   return graph;

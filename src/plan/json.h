@@ -1,4 +1,4 @@
-/// Records as JSON text, for inspectors and reports.
+/// Records as JSON text, for inspectors and reports; and back.
 #pragma once
 
 #include <string>
@@ -11,5 +11,10 @@ namespace kiln::plan {
 /// that are no UTF-8 the replacement character.
 std::string to_json(const Record& record, int indent = -1);
 std::string to_json(const Datum& datum, int indent = -1);
+
+/// The data of a JSON text of any source. Lists are of any data, also where they hold numbers alone; an integer beyond
+/// 64 bits is a float; of entries of one name the last counts. Fails at what is no JSON, and at what is nested more
+/// than 64 deep, and says where.
+Result<Datum> parse_json(std::string_view text);
 
 }  // namespace kiln::plan

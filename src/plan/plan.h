@@ -179,6 +179,15 @@ struct KnownSize {
   static void reflect(auto& self, auto f) { f("symbol", self.symbol), f("value", self.value); }
 };
 
+/// A tensor that programs may watch (runtime/value_observer.h) under a name that they gave it: a debug tensor of the
+/// API.
+struct DebugTensor {
+  std::string name;
+  int tensor = -1;  ///< of the block: what a step writes, an input, a weight, or a view of one of these
+
+  static void reflect(auto& self, auto f) { f("name", self.name), f("tensor", self.tensor); }
+};
+
 /// Steps, one behind the other, and the tensors that they read and write.
 struct Block {
   std::vector<KnownSize> known_sizes;
@@ -188,11 +197,13 @@ struct Block {
   std::vector<Extents> tunings;
   int64_t arena_bytes = 0;      ///< tensors at the profile's maximum
   int64_t workspace_bytes = 0;  ///< the largest of its steps
+  std::vector<DebugTensor> debug_tensors;
 
   static void reflect(auto& self, auto f) {
     f("known_sizes", self.known_sizes), f("tensors", self.tensors), f("steps", self.steps);
     f("tunings", self.tunings);
     f("arena_bytes", self.arena_bytes), f("workspace_bytes", self.workspace_bytes);
+    f("debug_tensors", self.debug_tensors);
   }
 };
 
@@ -287,10 +298,11 @@ struct Weight {
 struct BuildInfo {
   std::string compute_capability;  ///< of the GPU that it was built on: it runs on no other
   int profiling_verbosity = 0, tactic_sources = 0;
+  bool debugs_unfused = false;  ///< whether programs may watch all tensors that steps write
 
   static void reflect(auto& self, auto f) {
     f("compute_capability", self.compute_capability), f("profiling_verbosity", self.profiling_verbosity);
-    f("tactic_sources", self.tactic_sources);
+    f("tactic_sources", self.tactic_sources), f("debugs_unfused", self.debugs_unfused);
   }
 };
 

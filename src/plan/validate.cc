@@ -234,6 +234,7 @@ class BlockValidator {
   Status validate_tensors();
   Status validate_views() const;
   Status validate_outputs() const;
+  Status validate_debug_tensors() const;
 
   const BlockView view_;
   const Block& block_;
@@ -317,6 +318,18 @@ Status BlockValidator::validate_outputs() const {
   return {};
 }
 
+Status BlockValidator::validate_debug_tensors() const {
+  std::set<std::string_view> names;
+  for (const DebugTensor& debug : block_.debug_tensors) {
+    TRY(validate_index(debug.tensor, block_.tensors.size(), "debug tensor"));
+    TRY(demand(block_.tensors[static_cast<size_t>(debug.tensor)].place != Place::kAbsent, "debug tensor '", debug.name,
+               "' is absent"));
+    TRY(demand(!debug.name.empty() && names.insert(debug.name).second, "two debug tensors are called '", debug.name,
+               "', or it has no name"));
+  }
+  return {};
+}
+
 /// Each reads only those before it, so that none is made of itself.
 Status BlockValidator::validate_known_sizes() const {
   std::set<int> open;
@@ -358,6 +371,7 @@ Status BlockValidator::run() {
   for (size_t s = 0; s < block_.steps.size(); ++s)
     TRY(in_context(validate_step(block_.steps[s]), [&] { return str("step ", s, " '", block_.steps[s].name, "'"); }));
   TRY(validate_views());
+  TRY(validate_debug_tensors());
   return validate_outputs();
 }
 

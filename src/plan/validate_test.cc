@@ -67,6 +67,9 @@ TEST(PlanValidate, SizesThatDataDecides) {
   EXPECT_EQ(of([](Profile& p) { p.known_sizes.push_back(p.known_sizes[0]); }), "symbol 3 is known twice");
   EXPECT_EQ(of([](Profile& p) { p.known_sizes[0].value = symbol(3); }),
             "known size 3 is made of 3, which is not known yet");
+  EXPECT_EQ(of([](Profile& p) { p.debug_tensors[0].tensor = 6; }), "debug tensor 6 of 6");
+  EXPECT_EQ(of([](Profile& p) { p.debug_tensors.push_back(p.debug_tensors[0]); }),
+            "two debug tensors are called 'a tap', or it has no name");
 }
 
 TEST(PlanValidate, Symbols) {

@@ -11,7 +11,7 @@ namespace {
 nv::PluginTensorDesc desc_of(const PluginTensor& tensor) {
   const int rank = static_cast<int>(tensor.extents.size());
   return {api::to_api(tensor.extents), api::to_api(tensor.dtype),
-          api::to_api(tensor.format, rank).value_or(nv::TensorFormat::kLINEAR), 1};
+          api::to_api(tensor.format, rank).value_or(nv::TensorFormat::kLINEAR), tensor.scale};
 }
 
 }  // namespace

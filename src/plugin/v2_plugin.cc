@@ -110,6 +110,7 @@ class V2Plugin final : public PluginObject {
     return interface_->infer(cx, identity_);
   }
   const std::vector<int>& size_outputs() const override { return no_sizes_; }
+  bool knows_scales() const override { return interface_->knows_scales(); }
   bool supports(std::span<const PluginTensor> tensors, int num_inputs, int position) const override {
     return interface_->supports(tensors, num_inputs, position);
   }

@@ -56,6 +56,7 @@ class IoInterface final : public TypedInterface<nv::IPluginV2IOExt> {
     const auto descs = descs_within_batch(tensors);
     return plugin_.supportsFormatCombination(position, descs.data(), num_inputs, count_of(descs) - num_inputs);
   }
+  bool knows_scales() const override { return true; }
   int most_combinations() const override { return nv::IPluginV2DynamicExt::kFORMAT_COMBINATION_LIMIT; }
   Status configure(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) override {
     const auto in = descs_within_batch(inputs), out = descs_within_batch(outputs);
@@ -102,6 +103,7 @@ class ExtInterface final : public TypedInterface<nv::IPluginV2Ext> {
   bool supports(std::span<const PluginTensor> tensors, int, int position) const override {
     return takes_format(plugin_, tensors, position);
   }
+  bool knows_scales() const override { return false; }
   int most_combinations() const override { return static_cast<int>(kFormats.size()); }
   Status configure(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) override {
     const auto in = dims_within_batch(inputs), out = dims_within_batch(outputs);
@@ -134,6 +136,7 @@ class PlainInterface final : public StaticInterface<nv::IPluginV2> {
   bool supports(std::span<const PluginTensor> tensors, int, int position) const override {
     return takes_format(plugin_, tensors, position);
   }
+  bool knows_scales() const override { return false; }
   int most_combinations() const override { return static_cast<int>(kFormats.size()); }
   Status configure(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) override {
     return change_shapes(inputs, outputs);

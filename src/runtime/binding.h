@@ -63,12 +63,16 @@ struct Binding {
   int64_t memory_bytes = 0;
   Buffer workspace{};  ///< of steps behind a size that want more than there is behind the tensors; empty: none does
   StepPointers at{};   ///< of the first segment's steps
+  std::vector<int64_t> symbols{};  ///< that the first segment's steps are bound for
   std::span<const plan::Segment> segments{};
   std::vector<LaterSegment> later{};
   SizeStore sizes{};
 
   /// Of a segment's steps.
   StepPointers& pointers_of(size_t segment) { return segment == 0 ? at : later[segment - 1].at; }
+  std::span<const int64_t> symbols_of(size_t segment) const {
+    return segment == 0 ? symbols : later[segment - 1].symbols;
+  }
 };
 
 }  // namespace kiln::runtime

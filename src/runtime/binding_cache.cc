@@ -72,6 +72,7 @@ Status BindingCache::make(const ShapeState& shapes, const IoAddresses& addresses
   made->steps.resize(made->profile.steps.size());
   made->sizes = TRY(SizeStore::create(made->profile, engine_.device()));
   TRY(bind_steps(*made, made->segments[0], shapes));
+  made->symbols.assign(shapes.symbols().begin(), shapes.symbols().end());
   made->memory = TRY(memory_for(*made));
   made->memory_bytes = memory_.size_bytes();
   made->at = TRY(place_tensors(*made, made->segments[0], engine_, shapes, addresses, runner_));

@@ -56,6 +56,7 @@ class Keeper final : public Runner {
   Result<std::byte*> viewed_weight(const HostTensor&) override { return nullptr; }
   Result<std::optional<std::byte*>> shape_input(std::span<const std::byte>, Buffer&) override { return std::nullopt; }
   BodyObserver* body_observer() const override { return nullptr; }
+  ValueWatch* watch() const override { return nullptr; }
   Status prepare(Binding&) override { return {}; }
   void retire(std::unique_ptr<Binding> binding) override { retired.push_back(binding->input_extents[0][0]); }
   void retire(Buffer) override {}

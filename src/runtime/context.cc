@@ -18,6 +18,7 @@ std::unique_ptr<Runner> make_runner(const Engine& engine, const RunSettings& set
 
 Context::Context(std::shared_ptr<const Engine> engine, Memory memory)
     : engine_(std::move(engine)),
+      watch_(*engine_),
       addresses_(engine_->plan().inputs.size(), engine_->plan().outputs.size()),
       shapes_(engine_->plan()),
       memory_(*engine_, memory),
@@ -37,7 +38,15 @@ Context::~Context() {
   bindings_.tell_faults();
 }
 
+Status Context::check_not_watched() const {
+  return settings_.watch ? error(Code::kState,
+                                 "the context is in a run, whose tensors are being observed: an observer cannot change "
+                                 "or run it")
+                         : Status();
+}
+
 Status Context::select_profile(int profile) {
+  TRY(check_not_watched());
   TRY(require(profile >= 0 && profile < engine_->num_profiles(), "optimization profile ", profile, " is outside [0, ",
               engine_->num_profiles(), ")"));
   TRY(runner_->forget_runs());
@@ -78,6 +87,7 @@ int64_t Context::largest_output_bytes(int output) const {
 }
 
 Status Context::set_memory(void* data, int64_t size_bytes) {
+  TRY(check_not_watched());
   TRY(require(memory_.is_given(), "the context owns its memory"));
   TRY(require(reinterpret_cast<uintptr_t>(data) % 256 == 0, "context memory must be aligned to 256 bytes"));
   if (memory_.was_given(data, size_bytes)) return {};
@@ -88,6 +98,7 @@ Status Context::set_memory(void* data, int64_t size_bytes) {
 }
 
 Status Context::bind() {
+  TRY(check_not_watched());
   TRY(infer_shapes());
   TRY(shapes_.begin_run());
   if (bindings_.is_bound(shapes_)) return {};
@@ -96,10 +107,15 @@ Status Context::bind() {
 }
 
 Status Context::enqueue(Stream& stream) {
+  const nvtx::Range range(settings_.ranges != RangeDetail::kNone,
+                          [&] { return str("enqueue ", engine_->plan().network_name); });
+  TRY(check_not_watched());
   TRY(check_runs());
   const bool repeats = repeats_ && bindings_.is_bound(shapes_);
   if (!repeats) [[unlikely]]
     TRY(prepare_run());
+  if (watch_.is_on()) [[unlikely]]
+    return enqueue_watched(stream);
   if (!bindings_.current().later.empty()) [[unlikely]]
     return enqueue_segments(stream);
   return runner_->enqueue({bindings_.current(), addresses_, repeats}, stream);
@@ -122,6 +138,20 @@ Status Context::enqueue_segments(Stream& stream) {
     TRY(take_sizes(binding, binding.segments[segment]));
   }
   return {};
+}
+
+/// Runs all segments, and shows the observer what they make.
+Status Context::enqueue_watched(Stream& stream) {
+  if (stream.capturing())
+    return error(Code::kUnsupported, "tensors of the run are observed, and a capture cannot record that");
+  watch_.begin(stream);
+  std::vector<const void*> inputs;
+  for (size_t i = 0; i < engine_->plan().inputs.size(); ++i) inputs.push_back(addresses_.input(i));
+  settings_.watch = &watch_;
+  Status ran = watch_.block_begins(shapes_.profile(), inputs, bindings_.current().symbols);
+  if (ran) ran = enqueue_segments(stream);
+  settings_.watch = nullptr;
+  return ran;
 }
 
 /// Takes the sizes that a segment has decided, and the memory of outputs that have extents now.

@@ -8,6 +8,7 @@
 
 #include "runtime/binding_cache.h"
 #include "runtime/shape_state.h"
+#include "runtime/value_watch.h"
 
 namespace kiln::runtime {
 
@@ -31,6 +32,7 @@ class Context {
 
   /// Fails if an extent is outside the profile's range; the message names input, axis and limit.
   Status set_input_extents(int input, std::span<const int64_t> extents) {
+    TRY(check_not_watched());
     return shapes_.set_input_extents(input, extents);
   }
   /// The extents as set, or the only ones that the profile allows; -1 where nothing is known yet.
@@ -62,7 +64,8 @@ class Context {
 
   /// Evaluates shapes and checks assumptions, after which `output_extents` answers; needs no memory of tensors. Outputs
   /// that are shape tensors are written, where they have addresses.
-  Status infer_shapes() { return shapes_.infer(addresses_); }
+  /// An observer that asks during a run gets what that has.
+  Status infer_shapes() { return settings_.watch ? Status() : shapes_.infer(addresses_); }
   /// `infer_shapes`, and prepares every step; does nothing if nothing changed. May allocate. On a device of its own the
   /// latest four sets of shapes stay prepared.
   Status bind();
@@ -88,6 +91,12 @@ class Context {
   void set_output_memory(OutputMemory* memory) { settings_.output_memory = memory; }
   /// Told of bodies in runs that are timed. Null: none. Must outlive all runs.
   void set_body_observer(BodyObserver* observer) { settings_.bodies = observer; }
+  /// Shows later runs' tensors to the observer, and asks it which it wants. Null: none, and while nothing is wanted,
+  /// runs are what they are without one. A run of which something is wanted goes on in `enqueue`, which waits for it
+  /// step by step; it cannot be captured. Must outlive all runs.
+  void set_value_observer(ValueObserver* observer) { watch_.set_observer(observer); }
+  /// Says how much of later runs a profiler is told, if one is attached.
+  void set_ranges(RangeDetail detail) { settings_.ranges = detail; }
   /// Null: none. Must outlive all runs.
   void set_fault_observer(FaultObserver* observer) { settings_.faults = observer; }
   /// Told why runs take longer than they might. Null: none. Must outlive the context.
@@ -102,10 +111,14 @@ class Context {
   Context(std::shared_ptr<const Engine> engine, Memory memory);
   Status prepare_run();
   Status enqueue_segments(Stream& stream);
+  Status enqueue_watched(Stream& stream);
+  /// Fails in calls of a value observer's: the run that it watches needs what they would change.
+  Status check_not_watched() const;
   Status take_sizes(Binding& binding, const plan::Segment& segment);
 
   std::shared_ptr<const Engine> engine_;
   RunSettings settings_;
+  ValueWatch watch_;
   IoAddresses addresses_;
   ShapeState shapes_;
   ContextMemory memory_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/value_watch.h"
 #include "steps/plugin.h"
 
 namespace kiln::runtime {
@@ -100,7 +101,7 @@ Replays& DeviceRunner::replays_of(size_t segment) {
 }
 
 Launch DeviceRunner::launch_of(Binding& binding, size_t segment) const {
-  return {binding, segment, engine_.branches(binding.profile_index), num_address_changes_};
+  return {binding, segment, engine_.branches(binding.profile_index), num_address_changes_, settings_.ranges};
 }
 
 Status DeviceRunner::enqueue(const Run& run, Stream& stream) {
@@ -208,8 +209,12 @@ Status DeviceRunner::launch_all(const Launch& launch, Stream& stream, const Time
     stream.begin_part();
     const plan::Step& step = launch.steps()[s - first];
     TRY(launch_step(launch, s - first, at, stream));
-    at += step.inputs.size() + step.outputs.size();
+    at += step.inputs.size();
     if (timers) TRY((*timers)[timer++]->record(stream));
+    if (settings_.watch) [[unlikely]]
+      TRY(settings_.watch->step_ran({launch.binding.profile, s, at, launch.binding.symbols_of(launch.segment),
+                                     launch.binding.sizes, launch.binding.growing}));
+    at += step.outputs.size();
   }
   if (inputs_consumed && to_inputs == end) TRY(inputs_consumed->record(stream));
   latest_timers_ = timers;
@@ -223,6 +228,8 @@ Status DeviceRunner::launch_timed(const Launch& launch, Stream& stream, Event* i
 }
 
 Status DeviceRunner::launch_untimed(const Launch& launch, Stream& stream, Event* inputs_consumed) {
+  if (settings_.watch) [[unlikely]]
+    return launch_all(launch, stream, nullptr, inputs_consumed);
   std::pair<DeviceRunner*, const Launch*> all(this, &launch);
   const bool is_worth = launch.steps().size() >= (launch.segment == 0 ? 1 : kFewestSteps);
   Recording* const recording = is_worth ? replays_of(launch.segment).find(launch, &record_all, &all) : nullptr;

@@ -22,6 +22,7 @@ class DeviceRunner final : public Runner {
   Result<std::byte*> viewed_weight(const HostTensor& value) override;
   Result<std::optional<std::byte*>> shape_input(std::span<const std::byte> values, Buffer& kept) override;
   BodyObserver* body_observer() const override { return settings_.body_observer(); }
+  ValueWatch* watch() const override { return settings_.watch; }
   /// Makes what runs on several streams need. Only what is captured, by the program or to be replayed, uses them: a
   /// launch by launch run is bound by its launches.
   Status prepare(Binding& binding) override;

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "runtime/launch.h"
+#include "runtime/value_watch.h"
 
 namespace kiln::runtime {
 
@@ -102,6 +103,7 @@ Status HostRunner::run_step(size_t s, void** at, std::byte* workspace, float* ti
   using Clock = std::chrono::steady_clock;
   const plan::Step& step = binding_->profile.steps[s];
   const RunArguments arguments{at, at + step.inputs.size(), workspace, nullptr, binding_->sizes.of_step(s)};
+  const StepRange range(step, settings_.ranges);
   const Clock::time_point start = time_ms ? Clock::now() : Clock::time_point{};
   if (Status ran = runtime::run_step(*binding_->steps[s], arguments); !ran)
     return error(ran.error().code, "step '", step.name, "': ", ran.error().message);
@@ -135,7 +137,11 @@ Status HostRunner::run_segment(Binding& binding, size_t segment, Stream& stream)
   void** at = pointers.pointers.data();
   for (size_t s = binding.segments[segment].first; s < binding.segments[segment].end; ++s) {
     TRY(run_step(s, at, pointers.workspace, invocation.timed ? &invocation.times_ms[s] : nullptr));
-    at += binding.profile.steps[s].inputs.size() + binding.profile.steps[s].outputs.size();
+    at += binding.profile.steps[s].inputs.size();
+    if (settings_.watch) [[unlikely]]
+      TRY(settings_.watch->step_ran(
+          {binding.profile, s, at, binding.symbols_of(segment), binding.sizes, binding.growing}));
+    at += binding.profile.steps[s].outputs.size();
   }
   if (segment + 1 < binding.segments.size()) return {};
   invocation.has_times.store(invocation.timed, std::memory_order_release);

@@ -19,6 +19,7 @@ class HostRunner final : public Runner {
   Result<std::byte*> viewed_weight(const HostTensor& value) override { return weight(value); }
   Result<std::optional<std::byte*>> shape_input(std::span<const std::byte>, Buffer&) override { return std::nullopt; }
   BodyObserver* body_observer() const override { return settings_.body_observer(); }
+  ValueWatch* watch() const override { return settings_.watch; }
   Status prepare(Binding& binding) override;
   void retire(std::unique_ptr<Binding> binding) override;
   void retire(Buffer) override {}

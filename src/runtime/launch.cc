@@ -24,6 +24,7 @@ Status launch_step(const Launch& launch, size_t s, void* const* pointers, Stream
   std::byte* const workspace = launch.at().workspace + stream_index * aligned_bytes(binding.workspace_bytes);
   const RunArguments arguments{pointers, pointers + step.inputs.size(), workspace, &stream,
                                binding.sizes.of_step(index)};
+  const StepRange range(step, launch.ranges);
   if (Status ran = run_step(*binding.steps[index], arguments); !ran) [[unlikely]]
     return error(ran.error().code, "step '", step.name, "': ", ran.error().message);
   return {};

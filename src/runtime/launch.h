@@ -8,6 +8,7 @@
 #include "plan/plan.h"
 #include "runtime/binding.h"
 #include "runtime/branches.h"
+#include "runtime/step_range.h"
 #include "steps/executor.h"
 
 namespace kiln::runtime {
@@ -17,6 +18,7 @@ struct Launch {
   size_t segment;
   const Branches& branches;
   uint64_t version;  ///< of what the binding and its pointers are now: no other's
+  RangeDetail ranges = RangeDetail::kNone;
 
   const StepPointers& at() const { return binding.pointers_of(segment); }
   size_t first_step() const { return binding.segments[segment].first; }

@@ -20,6 +20,9 @@ PackedWeights::PackedWeights(plan::Plan& plan) : plan_(plan), readers_(plan.weig
           Readers& readers = readers_[static_cast<size_t>(t.index)];
           plan::is_control(step) ? void(readers.in_place = true) : void(++readers.to_load);
         }
+    for (const plan::DebugTensor& debug : block->debug_tensors)
+      if (const plan::Tensor& t = tensor(*block, debug.tensor); t.place == Place::kWeight)
+        readers_[static_cast<size_t>(t.index)].in_place = true;
     // A step that reads a part of a weight, or a copy in another order, counts as a reader of the whole weight.
     for (const plan::Tensor& t : block->tensors) {
       const plan::Tensor* whole = &t;

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "device/async.h"
 #include "runtime/binding.h"
+#include "runtime/step_range.h"
 
 namespace kiln::runtime {
 
@@ -35,6 +36,8 @@ class OutputMemory {
   virtual Result<void*> memory_of(int output, const Extents& extents) = 0;
 };
 
+class ValueWatch;
+
 /// A program's settings for the runs from here on. The objects behind its pointers must outlive all runs; null: none.
 struct RunSettings {
   bool timed = false;
@@ -44,6 +47,8 @@ struct RunSettings {
   Event* inputs_consumed = nullptr;       ///< recorded in every run when all that reads the inputs is done
   Log* log = nullptr;                     ///< told why runs take longer than they might
   Allocator* temporary_memory = nullptr;  ///< of what steps read of shape inputs; null: where the engine's is from
+  RangeDetail ranges = RangeDetail::kNone;
+  ValueWatch* watch = nullptr;  ///< shows values of the run that goes on, which nobody records; set by the context
 
   BodyObserver* body_observer() const { return timed ? bodies : nullptr; }
   Status mark_inputs_consumed(Stream& stream) const {
@@ -73,6 +78,8 @@ class Runner {
   virtual Result<std::optional<std::byte*>> shape_input(std::span<const std::byte> values, Buffer& kept) = 0;
   /// Told of bodies that run; null: nobody is.
   virtual BodyObserver* body_observer() const = 0;
+  /// Shows values of the run that goes on; null: nobody looks.
+  virtual ValueWatch* watch() const = 0;
   /// Makes what runs of a binding need: its steps are bound, its tensors have their places.
   virtual Status prepare(Binding& binding) = 0;
   /// Lets go of a binding whose runs are done, or keeps it where a graph of the program's may still run it.

@@ -11,7 +11,7 @@ std::vector<EpilogueRead> Epilogue::reads() const {
   return reads;
 }
 
-Status Epilogue::check(const StepTypes& types, size_t behind) const {
+Status Epilogue::check(const StepTypes& types, size_t behind, std::optional<DType> made) const {
   const std::vector<EpilogueRead> expected = reads();
   TRY(require(types.inputs.size() == kBias + expected.size() + behind, "a contraction whose epilogue reads ",
               expected.size(), " tensors has ", types.inputs.size(), " inputs"));
@@ -24,10 +24,11 @@ Status Epilogue::check(const StepTypes& types, size_t behind) const {
       TRY(require(input.format == types.outputs[0].format, "an epilogue's operand has format ", input.format,
                   ", its result format ", types.outputs[0].format));
   }
-  TRY(require(!residual || *residual == types.outputs[0].dtype, "a contraction's residual is ",
-              residual.value_or(DType::kF32), " for ", types.outputs[0].dtype));
-  return require(!hook || hook->program.outputs[0] == types.outputs[0].dtype, "a contraction makes ",
-                 types.outputs[0].dtype, "; its hook makes another type");
+  const DType makes = made.value_or(types.outputs[0].dtype);
+  TRY(require(!residual || *residual == makes, "a contraction's residual is ", residual.value_or(DType::kF32), " for ",
+              makes));
+  return require(!hook || hook->program.outputs[0] == makes, "a contraction makes ", makes,
+                 "; its hook makes another type");
 }
 
 Status Epilogue::check(const StepShapes& shapes, int64_t channels) const {

@@ -30,8 +30,9 @@ struct Epilogue {
     f("bias", self.bias), f("residual", self.residual), f("lo", self.lo), f("hi", self.hi), f("hook", self.hook);
   }
   bool operator==(const Epilogue&) const = default;
-  /// Fails unless the step's inputs from kBias on are those that it reads, and `behind` more.
-  Status check(const StepTypes& types, size_t behind = 0) const;
+  /// Fails unless the step's inputs from kBias on are those that it reads, and `behind` more. It makes values of the
+  /// type of the step's output, or of `made`, which the step then converts.
+  Status check(const StepTypes& types, size_t behind = 0, std::optional<DType> made = {}) const;
   /// Fails unless they have the extents that a result of `channels` channels implies.
   Status check(const StepShapes& shapes, int64_t channels) const;
   /// The inputs from kBias on, in order.

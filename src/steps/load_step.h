@@ -20,6 +20,7 @@ Result<std::unique_ptr<LoadedStep>> load_step(const AnyStep& any, const Argument
   if (const auto* step = any.as<steps::name>()) return load(*step, arguments);
 #define CUDA_STEP(name) \
   if constexpr (requires(const steps::name& step) { load(step, arguments); }) STEP(name)
+#define CPU_STEP(name) CUDA_STEP(name)
 #define CONTROL_STEP(name)
 #include "steps/steps.def"
 #undef STEP

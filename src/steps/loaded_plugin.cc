@@ -13,10 +13,19 @@ struct AttachedPlugin final : StateObject {
   uint64_t shapes_of = 0;
 };
 
-std::vector<PluginTensor> tensors_of(const std::vector<StepTensor>& types, std::span<const Extents> extents) {
+/// `scales` are those of these tensors and of more behind them, or none.
+std::vector<PluginTensor> tensors_of(const std::vector<StepTensor>& types, std::span<const Extents> extents,
+                                     std::span<const double> scales) {
   std::vector<PluginTensor> result;
-  for (size_t i = 0; i < types.size(); ++i) result.push_back({types[i].dtype, types[i].format, extents[i], {}, {}, {}});
+  for (size_t i = 0; i < types.size(); ++i) {
+    const double scale = scales.empty() ? 1 : scales[i];
+    result.push_back({types[i].dtype, types[i].format, extents[i], {}, {}, {}, static_cast<float>(scale)});
+  }
   return result;
+}
+
+std::span<const double> scales_of_outputs(const steps::Plugin& step, const StepTypes& types) {
+  return step.scales.empty() ? std::span<const double>() : std::span(step.scales).subspan(types.inputs.size());
 }
 
 Result<std::unique_ptr<AttachedPlugin>> attach(const steps::Plugin& step) {
@@ -34,8 +43,8 @@ class BoundPlugin final : public BoundStep {
         device_(device),
         attached_(attached),
         id_(++num_made),
-        inputs_(tensors_of(types.inputs, shapes.inputs)),
-        outputs_(tensors_of(types.outputs, shapes.outputs)),
+        inputs_(tensors_of(types.inputs, shapes.inputs, step.scales)),
+        outputs_(tensors_of(types.outputs, shapes.outputs, scales_of_outputs(step, types))),
         at_(types.inputs.size()) {
     for (size_t i = 0; i < outputs_.size(); ++i)
       for (const int axis : step.decided_axes[i]) outputs_[i].extents[static_cast<size_t>(axis)] = -1;

@@ -1,5 +1,7 @@
 #include "steps/plugin.h"
 
+#include <cmath>
+
 #include "steps/define.h"
 #include "steps/plugin_kernel.h"
 
@@ -11,6 +13,9 @@ Status Plugin::check(const StepTypes& types) const {
   TRY(require(tactic >= 0, plugin, " has tactic ", tactic));
   TRY(require(workspace_bytes >= 0, plugin, " wants ", workspace_bytes, " bytes of workspace"));
   TRY(check_size_outputs(plugin, size_outputs, types));
+  TRY(require(scales.empty() || scales.size() == types.inputs.size() + types.outputs.size(), plugin, " has ",
+              scales.size(), " scales of ", types.inputs.size() + types.outputs.size(), " tensors"));
+  for (const double scale : scales) TRY(require(std::isfinite(scale) && scale > 0, plugin, " has a scale of ", scale));
   const int64_t num_outputs = std::ssize(types.outputs);
   TRY(require(std::ssize(decided_axes) == num_outputs, plugin, " has axes of ", decided_axes.size(), " outputs, not ",
               num_outputs));

@@ -8,7 +8,7 @@ namespace kiln::steps {
 /// A plugin of the program's. Its tensors have the types and formats that it was configured for.
 struct Plugin {
   static constexpr std::string_view name = "plugin";
-  static constexpr int version = 2;
+  static constexpr int version = 3;
   static constexpr StepTensors tensors{.present = StepTensors::kAll,
                                        .least_inputs = 0,
                                        .most_inputs = StepTensors::kAny,
@@ -23,6 +23,7 @@ struct Plugin {
   int64_t workspace_bytes = 0;
   std::vector<int> size_outputs;               ///< by size: the scalar output that tells it
   std::vector<std::vector<int>> decided_axes;  ///< by output: axes whose extents the run decides
+  std::vector<double> scales;                  ///< of tensors, inputs first: what a level is worth; empty: all 1
   std::string metadata;                        ///< that it tells of itself, for people
   /// The plugin itself, which no plan holds: who builds a step has it, who reads a plan has it made.
   std::shared_ptr<const PluginObject> object;
@@ -30,7 +31,7 @@ struct Plugin {
   static void reflect(auto& self, auto f) {
     f("plugin", self.plugin), f("generation", self.generation), f("fields", self.fields);
     f("tactic", self.tactic), f("workspace_bytes", self.workspace_bytes), f("size_outputs", self.size_outputs);
-    f("decided_axes", self.decided_axes), f("metadata", self.metadata);
+    f("decided_axes", self.decided_axes), f("scales", self.scales), f("metadata", self.metadata);
   }
   Status check(const StepTypes& types) const;
 };

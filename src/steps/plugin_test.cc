@@ -31,6 +31,9 @@ TEST(PluginStep, SaysWhatIsWrong) {
               s.decided_axes = {{2}, {}};
             }),
             "plugin 'P' version '1' decides axis 2 of output 0, whose rank is 2");
+  EXPECT_EQ(changed([](auto& s) { s.scales = {1, 0.5, 1}; }), "");
+  EXPECT_EQ(changed([](auto& s) { s.scales = {1}; }), "plugin 'P' version '1' has 1 scales of 3 tensors");
+  EXPECT_EQ(changed([](auto& s) { s.scales = {1, 0, 1}; }), "plugin 'P' version '1' has a scale of 0");
 }
 
 TEST(PluginStep, FieldsHaveTheBytesOfTheirElements) {

@@ -43,12 +43,17 @@ Status Window::check(const Extents& in, const Extents& out) const {
 }
 
 Status Window::check(const StepTypes& types) const {
+  TRY(check_ranks(types));
+  for (const DType type : {types.inputs[0].dtype, types.inputs[1].dtype, types.outputs[0].dtype})
+    TRY(require(is_kernel_float(type), "a convolution of ", type, "; f32, f16 and bf16 are possible"));
+  return {};
+}
+
+Status Window::check_ranks(const StepTypes& types) const {
   const StepTensor &x = types.inputs[0], &w = types.inputs[1], &y = types.outputs[0];
   const auto rank = static_cast<int>(kernel.size() + 2);
   TRY(require(x.rank == rank && w.rank == rank && y.rank == rank, "a convolution of ", kernel.size(),
               " axes has tensors of ranks ", x.rank, ", ", w.rank, " and ", y.rank));
-  for (const DType type : {x.dtype, w.dtype, y.dtype})
-    TRY(require(is_kernel_float(type), "a convolution of ", type, "; f32, f16 and bf16 are possible"));
   return require_linear(types, 1);
 }
 
@@ -57,6 +62,10 @@ Status Window::check_filter(const Extents& w, int64_t groups, int64_t out, int64
                      groups >= 1 && w[0] == out && w[0] % groups == 0 && in % groups == 0 && in / groups == w[1],
                  "a convolution by ", kernel, " of ", in, " to ", out, " channels in ", groups, " groups has weights ",
                  w);
+}
+
+bool Window::has_pads() const {
+  return is_same() || std::ranges::any_of(pads, [](int64_t pad) { return pad != 0; });
 }
 
 bool Window::abuts() const { return kernel == strides && all(pads, 0) && all(dilations, 1) && !is_same(); }

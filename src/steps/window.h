@@ -27,10 +27,14 @@ struct Window {
   /// Fails unless the step's first two inputs and its output are those of a convolution with this window: of its axes,
   /// of floats, w row-major.
   Status check(const StepTypes& types) const;
+  /// The same for tensors of any type.
+  Status check_ranks(const StepTypes& types) const;
   /// Fails unless `w` is a filter of `out` and `in` channels in groups: [out, in of a group, kernel...].
   Status check_filter(const Extents& w, int64_t groups, int64_t out, int64_t in) const;
 
   bool is_same() const { return same_upper || same_lower; }
+  /// Whether windows may begin before the first element.
+  bool has_pads() const;
   int64_t reach(size_t axis) const { return dilations[axis] * (kernel[axis] - 1) + 1; }
   /// Whether windows lie side by side: a kernel as large as its strides, without pads.
   bool abuts() const;
@@ -40,7 +44,9 @@ struct Window {
   /// the last ones in use. `in` and `out` are [N, C, spatial...].
   template <class W>
   W bind(std::span<const int64_t> in, std::span<const int64_t> out) const {
-    return bound<W>(in, out, [&](size_t i) { return (out[2 + i] - 1) * strides[i] - in[2 + i]; });
+    return bound<W>(in, out, [&](size_t i) {
+      return in.empty() ? -reach(i) : (out[2 + i] - 1) * strides[i] - in[2 + i];  // extents decide pads that are SAME
+    });
   }
   /// A deconvolution's window, which looks at `out`. Without extents, W has what they do not decide.
   template <class W>

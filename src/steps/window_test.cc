@@ -51,6 +51,7 @@ TEST(Window, PadsAsSameRoundingImplies) {
   EXPECT_EQ(pad(), 0);
   window.same_upper = true;  // 3 elements are lacking: 1 goes in front
   EXPECT_EQ(pad(), 1);
+  EXPECT_EQ(window.bind<Bound>({}, {}).pad[2], 0);  // extents decide it
   window.same_upper = false, window.same_lower = true;
   EXPECT_EQ(pad(), 2);
   window.strides = {3};

@@ -6,27 +6,31 @@
 
 #include "ops/cast.h"
 #include "ops/expand.h"
+#include "tactics/quantization.h"
 
 namespace kiln {
 namespace {
 
 constexpr size_t kMostNodes = 32;  // of a chain: half of what a nest's code holds
 constexpr size_t kMostLeaves = 16;
+constexpr size_t kMostCode = 64;  // instructions that a nest holds
 
 class Grower {
  public:
-  Grower(const ir::Graph& graph, ir::NodeId root) : graph_(graph), root_(root) {}
+  Grower(const ir::Graph& graph, ir::NodeId root, bool (*has_type)(DType))
+      : graph_(graph), root_(root), has_type_(has_type) {}
 
   std::expected<Chain, Reject> run() {
     if (const auto refused = refusal(root_); !refused.empty()) return reject(refused);
-    inside_.insert(root_);
+    insert(root_);
     // The latest node comes first, so that all readers of a value are decided before the value's producer.
     std::set<ir::NodeId, std::greater<>> frontier = producers_of(root_);
     for (bool grew = true; grew;) {
       grew = false;
       for (const ir::NodeId id : std::vector(frontier.begin(), frontier.end())) {
         if (inside_.contains(id) || !joins(id) || inside_.size() >= kMostNodes) continue;
-        inside_.insert(id);
+        if (code_ + code_of(id) > kMostCode) continue;
+        insert(id);
         frontier.merge(producers_of(id));
         grew = true;
         break;
@@ -36,6 +40,11 @@ class Grower {
   }
 
  private:
+  size_t code_of(ir::NodeId id) const { return is_quantization(graph_.node(id).op) ? kQuantizationCode : 1; }
+  void insert(ir::NodeId id) {
+    inside_.insert(id);
+    code_ += code_of(id);
+  }
   std::set<ir::NodeId, std::greater<>> producers_of(ir::NodeId id) const {
     std::set<ir::NodeId, std::greater<>> result;
     for (const ir::ValueId input : graph_.node(id).inputs)
@@ -49,9 +58,10 @@ class Grower {
     const ir::Node& node = graph_.node(id);
     if (!node.op.has(Trait::kPointwise)) return str(node.op.name(), " is not pointwise");
     for (const ir::ValueId input : node.inputs)
-      if (!is_nest_type(graph_.type(input).dtype)) return str("an input is ", graph_.type(input));
+      if (!has_type_(graph_.type(input).dtype)) return str("an input is ", graph_.type(input));
     const TensorType& y = graph_.output_type(id);
-    if (!is_nest_type(y.dtype)) return str("the output is ", y);
+    if (!has_type_(y.dtype)) return str("the output is ", y);
+    if (is_quantization(node.op)) return quantization_refusal(graph_, id);
     const TensorType& x = graph_.type(node.inputs.back());
     if (!has_nest_function(node.op.scalar().fn, x.dtype))
       return str("there is no kernel for ", name_of(node.op.scalar().fn), " of ", x.dtype);
@@ -66,7 +76,7 @@ class Grower {
     if (node.outputs.size() != 1 || graph_.is_output(output) || graph_.constant(output)) return false;
     if (!std::ranges::all_of(graph_.value(output).users, [&](ir::NodeId user) { return inside_.contains(user); }))
       return false;
-    if (is_expand(id)) return is_nest_type(graph_.type(output).dtype);
+    if (is_expand(id)) return has_type_(graph_.type(output).dtype);
     return graph_.type(output).shape == graph_.output_type(root_).shape && refusal(id).empty();
   }
 
@@ -97,21 +107,29 @@ class Grower {
     return ~at->second;
   }
 
+  NestOperand scalar_function(ir::NodeId id) {
+    const ir::Node& node = graph_.node(id);
+    const Scalar scalar = node.op.scalar();
+    NestInstruction instruction{.fn = scalar.fn,
+                                .type = graph_.type(node.inputs.back()).dtype,
+                                .result = graph_.output_type(id).dtype,
+                                .alpha = scalar.alpha,
+                                .beta = scalar.beta};
+    for (size_t i = 0; i < node.inputs.size(); ++i) instruction.args[i] = operand(node.inputs[i]);
+    chain_.program.code.push_back(instruction);
+    return static_cast<NestOperand>(chain_.program.code.size()) - 1;
+  }
+  NestOperand quantization(ir::NodeId id) {
+    std::vector<NestOperand> inputs;
+    for (const ir::ValueId input : graph_.node(id).inputs) inputs.push_back(operand(input));
+    return append_quantization(chain_.program, graph_, id, inputs);
+  }
+
   std::expected<Chain, Reject> build() {
     order_from(root_);
     for (const ir::NodeId id : chain_.nodes) {
       if (is_expand(id)) continue;
-      const ir::Node& node = graph_.node(id);
-      NestInstruction instruction;
-      const Scalar scalar = node.op.scalar();
-      instruction.fn = scalar.fn;
-      instruction.alpha = scalar.alpha;
-      instruction.beta = scalar.beta;
-      instruction.type = graph_.type(node.inputs.back()).dtype;
-      instruction.result = graph_.output_type(id).dtype;
-      for (size_t i = 0; i < node.inputs.size(); ++i) instruction.args[i] = operand(node.inputs[i]);
-      results_[id] = static_cast<int>(chain_.program.code.size());
-      chain_.program.code.push_back(instruction);
+      results_[id] = is_quantization(graph_.node(id).op) ? quantization(id) : scalar_function(id);
     }
     if (chain_.leaves.size() > kMostLeaves)
       return reject("the chain reads ", chain_.leaves.size(), " tensors; ", kMostLeaves, " are possible");
@@ -123,7 +141,9 @@ class Grower {
 
   const ir::Graph& graph_;
   ir::NodeId root_;
+  bool (*has_type_)(DType);
   std::set<ir::NodeId> inside_;
+  size_t code_ = 0;  // at most so many instructions
   std::map<ir::NodeId, NestOperand> results_;
   std::map<ir::ValueId, int> leaf_index_;
   Chain chain_;
@@ -131,6 +151,8 @@ class Grower {
 
 }  // namespace
 
-std::expected<Chain, Reject> grow_chain(const ir::Graph& graph, ir::NodeId root) { return Grower(graph, root).run(); }
+std::expected<Chain, Reject> grow_chain(const ir::Graph& graph, ir::NodeId root, bool (*has_type)(DType)) {
+  return Grower(graph, root, has_type).run();
+}
 
 }  // namespace kiln

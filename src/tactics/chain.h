@@ -18,6 +18,8 @@ struct Chain {
 
 /// The largest chain whose only result is `root`'s: inner nodes have the root's shape and no reader outside. Expands
 /// are looked through. Contractions' own clamps and biases are left to them.
-std::expected<Chain, Reject> grow_chain(const ir::Graph& graph, ir::NodeId root);
+/// `has_type` says of which types nests may be.
+std::expected<Chain, Reject> grow_chain(const ir::Graph& graph, ir::NodeId root,
+                                        bool (*has_type)(DType) = is_nest_type);
 
 }  // namespace kiln

@@ -151,7 +151,14 @@ class ChoiceFinder {
       if (std::ranges::any_of(mine, is_known)) continue;
       if (notes_refusals) found_.take_note(*tactic, *match, root);
       Choice choice{.tactic = tactic, .region = std::move(*match)};
-      if (!add_variants(choice)) {
+      const size_t most = room_for(mine, choice.region);
+      if (most == 0) {
+        if (notes_refusals)
+          found_.refusals_[root].push_back(
+              str(tactic->name(), ": left out: behind ", effort_.most_of_nodes, " likelier variants of other tactics"));
+        continue;
+      }
+      if (!add_variants(choice, most)) {
         if (notes_refusals) found_.refusals_[root].push_back(str(tactic->name(), ": refused: it offers no variant"));
         continue;
       }
@@ -161,15 +168,24 @@ class ChoiceFinder {
     }
   }
 
+  /// How many more candidates may be tried for the region's nodes.
+  size_t room_for(const std::vector<size_t>& choices, const Region& region) const {
+    if (effort_.most_of_nodes == 0) return effort_.most_variants;
+    size_t taken = 0;
+    for (const size_t i : choices)
+      if (found_[i].region.nodes == region.nodes) taken += found_[i].candidates.size();
+    return std::min(effort_.most_variants, effort_.most_of_nodes - std::min(effort_.most_of_nodes, taken));
+  }
+
   /// Whether there are any.
-  bool add_variants(Choice& choice) const {
+  bool add_variants(Choice& choice, size_t most) const {
     std::vector<Variant> variants = choice.tactic->variants(cx_, choice.region);
     double least_us = kNoLimit;
     for (const Variant& variant : variants)
       if (variant.estimate_us > 0) least_us = std::min(least_us, variant.estimate_us);
     for (Variant& variant : variants) {
-      if (choice.candidates.size() >= effort_.most_variants)
-        choice.notes.push_back(str(variant.name, ": left out: behind ", effort_.most_variants, " likelier ones"));
+      if (choice.candidates.size() >= most)
+        choice.notes.push_back(str(variant.name, ": left out: behind ", most, " likelier ones"));
       else if (variant.estimate_us > effort_.most_estimate * least_us)
         choice.notes.push_back(str(variant.name, ": left out: estimated at ", us_text(variant.estimate_us),
                                    ", the best at ", us_text(least_us)));

@@ -28,6 +28,7 @@ struct Effort {
   size_t beam = 64;               ///< partial covers kept by the search
   bool alternatives = true;       ///< variants for shapes far from the optimum too
   bool offers_reference = false;  ///< for each node that a tactic takes by itself, so that there is another one
+  size_t most_of_nodes = 0;       ///< candidates of all tactics for the same nodes; 0: any number
 };
 Effort effort_of(int optimization_level);
 
@@ -38,6 +39,7 @@ struct Choice {
   std::vector<Candidate> candidates;  ///< failed ones included
   double penalty_us = 0;              ///< the reference's: nobody waits to measure it
   bool assigned = false;              ///< by a timing cache: preferred to whatever else there is
+  bool selected = false;              ///< offered to a program's selector: preferred likewise
   bool contested = false;             ///< other choices could stand in its place, or it has several variants
   bool prepared = false;              ///< compiled, and timed if that matters
   bool timed = false;

@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "base/microseconds.h"
 #include "tactics/assignments.h"
 #include "tactics/choices.h"
 #include "tactics/reformats.h"
+#include "tactics/region.h"
 #include "tactics/search.h"
+#include "tactics/selector.h"
 #include "tactics/timer.h"
 
 namespace kiln {
@@ -38,14 +43,15 @@ class Coverer {
         options_(options),
         log_(log),
         effort_(effort_of(cx.optimization_level)),
-        reformats_(cx.graph, backend) {
-    effort_.offers_reference = assigns();
+        reformats_(cx.graph, backend, options.surface.is_direct ? AtSurface::kAvoided : AtSurface::kAllowed) {
+    effort_.offers_reference = assigns() || options_.selector;
+    effort_.most_of_nodes = options_.most_tactics;
   }
 
   Result<Cover> run() {
     choices_ = TRY(Choices::find(cx_, backend_, effort_));
     if (assigns()) TRY(take_assigned());
-    const FoundCover found = TRY(find_cover());
+    const FoundCover found = TRY(options_.selector ? find_selected() : find_cover());
     TRY(place(found));
     TRY(report_progress(choices_.size()));
     return std::move(cover_);
@@ -53,12 +59,17 @@ class Coverer {
 
  private:
   Result<FoundCover> find_cover();
+  Result<FoundCover> find_selected();
+  Result<std::vector<Pick>> regions_by_estimate();
+  Result<bool> prepare_all(const std::vector<Pick>& regions);
+  Result<std::vector<Pick>> ask_selector(const Pick& region);
   std::string failures_at(ir::NodeId root) const;
   void ask_for(const FoundCover& found) const;
   Result<bool> prepare(size_t index);
   bool assigns() const { return options_.assignments && effort_.times; }
   Status take_assigned();
   void record_choice(const Pick& pick);
+  bool is_last_resort(const Pick& pick) const;
   bool compile(Choice& choice) const;
   bool must_time(const Choice& choice) const { return choice.contested && effort_.times; }
   Status report_progress(size_t done) const;
@@ -67,6 +78,7 @@ class Coverer {
   std::vector<std::string> notes_of(const Pick& pick) const;
   void add_notes(const Choice& choice, std::string_view prefix, std::vector<std::string>& notes,
                  const Candidate* chosen = nullptr) const;
+  Status check_direct(ir::ValueId value, const Format& wanted, std::string_view what, std::string_view name) const;
   void require_format(ir::ValueId value, const Format& wanted);
   void add_reformat(ir::ValueId value, const Format& from, const Format& to);
 
@@ -117,6 +129,102 @@ Result<FoundCover> Coverer::find_cover() {
     for (const Pick& pick : found->picks) changed |= TRY(prepare(pick.choice));
     if (!changed) return *found;
   }
+}
+
+/// The regions of the cheapest cover by estimates, in execution order.
+Result<std::vector<Pick>> Coverer::regions_by_estimate() {
+  const bool times = std::exchange(effort_.times, false);
+  const Result<FoundCover> found = find_cover();
+  effort_.times = times;
+  std::map<ir::NodeId, Pick> by_root;
+  for (const Pick& pick : TRY(found).picks) by_root.emplace(root_of(pick), pick);
+  std::vector<Pick> ordered;
+  for (const ir::NodeId id : TRY(cx_.graph.topological_order()))
+    if (const auto pick = by_root.find(id); pick != by_root.end()) ordered.push_back(pick->second);
+  return ordered;
+}
+
+/// Compiles all candidates of the regions, and times them. Returns whether one failed that was thought to work.
+Result<bool> Coverer::prepare_all(const std::vector<Pick>& regions) {
+  bool failed = false;
+  backend_.compile_ahead([&] {
+    for (const Pick& region : regions)
+      for (const size_t i : choices_.of_same_nodes(region.choice))
+        for (const Candidate& candidate : choices_[i].candidates)
+          if (!choices_[i].prepared)
+            static_cast<void>(choices_[i].tactic->compile(cx_, choices_[i].region, candidate.variant));
+  });
+  for (const Pick& region : regions) {
+    std::vector<Trial> trials;
+    for (const size_t i : choices_.of_same_nodes(region.choice)) {
+      Choice& choice = choices_[i];
+      if (!choice.prepared) compile(choice);
+      if (!must_time(choice) || choice.timed || choice.assigned) continue;
+      trials.push_back({choice.region, choice.candidates});
+      choice.timed = true;
+    }
+    if (!trials.empty()) TRY(timing_.time(cx_, trials));
+    TRY(report_progress(++num_prepared_));
+    failed |= !choices_[region.choice].candidates[region.candidate].failure.empty();
+  }
+  return failed;
+}
+
+/// Lets the program's selector choose among the candidates of a region. Returns those that it was shown.
+Result<std::vector<Pick>> Coverer::ask_selector(const Pick& asked) {
+  std::vector<Pick> shown;
+  std::vector<Algorithm> algorithms;
+  const std::vector<size_t> group = choices_.of_same_nodes(asked.choice);
+  for (const size_t i : group) {
+    Choice& choice = choices_[i];
+    choice.selected = true;
+    for (size_t k = 0; k < choice.candidates.size(); ++k) {
+      const Candidate& candidate = choice.candidates[k];
+      if (!candidate.failure.empty()) continue;
+      shown.push_back({i, k});
+      const bool is_known = choice.timed || choice.assigned || choice.penalty_us > 0;
+      algorithms.push_back({choice.region, candidate, is_known ? candidate.time_us + choice.penalty_us : 0,
+                            workspace_of(cx_, choice.region, candidate).value_or(0)});
+    }
+  }
+  std::string name = names_of(cx_.graph, choices_[asked.choice].region);
+  if (name.empty()) name = ops_of(cx_.graph, choices_[asked.choice].region);
+  const std::vector<size_t> allowed = TRY(options_.selector->select(cx_, name, algorithms));
+  for (size_t k = 0; k < shown.size(); ++k)
+    if (!allowed.empty() && std::ranges::find(allowed, k) == allowed.end())
+      choices_[shown[k].choice].candidates[shown[k].candidate].failure = "the algorithm selector left it out";
+  return shown;
+}
+
+/// The cheapest cover of the candidates that the program's selector allows.
+Result<FoundCover> Coverer::find_selected() {
+  std::vector<Pick> regions = TRY(regions_by_estimate());
+  while (TRY(prepare_all(regions))) regions = TRY(regions_by_estimate());
+  std::vector<std::pair<ir::NodeId, std::vector<Pick>>> asked;  // roots, with what was shown for them
+  FoundCover found;
+  while (!regions.empty()) {
+    for (const Pick& region : regions) asked.emplace_back(root_of(region), TRY(ask_selector(region)));
+    // What was chosen may read values that nothing needed before.
+    do {
+      found = TRY(find_cover());
+      regions.clear();
+      for (const Pick& pick : found.picks)
+        if (!choices_[pick.choice].selected) regions.push_back(pick);
+    } while (TRY(prepare_all(regions)));
+  }
+  std::map<ir::NodeId, Pick> picks;
+  for (const Pick& pick : found.picks) picks.emplace(root_of(pick), pick);
+  std::vector<std::optional<size_t>> chosen;
+  for (const auto& [root, shown] : asked) {
+    const auto pick = picks.find(root);
+    const auto is_it = [&](const Pick& other) {
+      return other.choice == pick->second.choice && other.candidate == pick->second.candidate;
+    };
+    const auto at = pick == picks.end() ? shown.end() : std::ranges::find_if(shown, is_it);
+    chosen.push_back(at == shown.end() ? std::nullopt : std::optional(static_cast<size_t>(at - shown.begin())));
+  }
+  options_.selector->chose(chosen);
+  return found;
 }
 
 /// Compiles all choices that are about to be prepared at once, and drops the results: the compiler keeps the kernels.
@@ -204,8 +312,11 @@ Status Coverer::place(const FoundCover& found) {
   for (const ir::NodeId id : TRY(cx_.graph.topological_order()))
     if (const auto pick = picks.find(id); pick != picks.end()) TRY(place(pick->second));
   for (size_t i = 0; i < cx_.graph.outputs().size(); ++i)
-    if (const ir::ValueId value = cx_.graph.outputs()[i].value; is_data(value))
+    if (const ir::ValueId value = cx_.graph.outputs()[i].value;
+        is_data(value) && !takes_any_format(cx_.graph, cx_.graph.outputs()[i])) {
+      TRY(check_direct(value, options_.surface.output(i), "output", cx_.graph.outputs()[i].name));
       require_format(value, options_.surface.output(i));
+    }
   return {};
 }
 
@@ -213,12 +324,17 @@ Status Coverer::place(const Pick& pick) {
   const Choice& choice = choices_[pick.choice];
   const Candidate& chosen = choice.candidates[pick.candidate];
   const ir::Node& root = cx_.graph.node(root_of(pick));
-  for (size_t i = 0; i < choice.region.inputs.size(); ++i)
-    if (is_data(choice.region.inputs[i])) require_format(choice.region.inputs[i], chosen.variant.inputs[i]);
+  for (size_t i = 0; i < choice.region.inputs.size(); ++i) {
+    const ir::ValueId value = choice.region.inputs[i];
+    if (!is_data(value)) continue;
+    if (cx_.graph.value(value).producer == ir::NodeId::kNone)
+      TRY(check_direct(value, chosen.variant.inputs[i], "input", cx_.graph.value(value).name));
+    require_format(value, chosen.variant.inputs[i]);
+  }
   for (size_t i = 0; i < choice.region.outputs.size(); ++i)
     set_format(choice.region.outputs[i], chosen.variant.outputs[i]);
   std::vector<std::string> notes = notes_of(pick);
-  if (choice.tactic == &backend_.fallback() && !choice.assigned)
+  if (choice.tactic == &backend_.fallback() && is_last_resort(pick))
     log_.warning("no tactic takes ", root.op.name(), " '", root.name, "'; it runs by its reference, which is slow",
                  first_reason(notes));
   log_.verbose(root.op.name(), " '", root.name, "': ", choice.tactic->name(), " (", chosen.variant.name, ") takes ",
@@ -228,6 +344,12 @@ Status Coverer::place(const Pick& pick) {
   const double time_us = choice.timed || choice.assigned ? chosen.time_us : chosen.variant.estimate_us;
   cover_.tiles.push_back({choice.region, choice.tactic, chosen.variant, chosen.draft, time_us, std::move(notes)});
   return {};
+}
+
+/// Whether nobody asked for this choice, the reference.
+bool Coverer::is_last_resort(const Pick& pick) const {
+  const Choice& choice = choices_[pick.choice];
+  return !choice.assigned && !(choice.selected && choices_.of_same_nodes(pick.choice).size() > 1);
 }
 
 /// Notes on a tile's rivals, then on the rivals of its parts, and on refusals. A note on a part names the part, since
@@ -279,6 +401,14 @@ void Coverer::add_notes(const Choice& choice, std::string_view prefix, std::vect
     notes.push_back(note + (&candidate == chosen ? "; chosen" : ""));
   }
   for (const std::string& note : choice.notes) notes.push_back(str(prefix, choice.tactic->name(), " (", note, ")"));
+}
+
+/// Fails where a value at the network's edge would need a reformat that the program forbids.
+Status Coverer::check_direct(ir::ValueId value, const Format& wanted, std::string_view what,
+                             std::string_view name) const {
+  if (!options_.surface.is_direct || same_layout(cx_.graph.type(value), format(value), wanted)) return {};
+  return error(Code::kUnsupported, what, " '", name, "' would be reformatted (", format(value), " to ", wanted,
+               "), which BuilderFlag::kDIRECT_IO forbids; allow that format for it, or clear the flag");
 }
 
 /// Brings a value to a format once, however many read it there.

@@ -11,6 +11,7 @@
 
 namespace kiln {
 
+class TacticSelector;
 class Timing;
 class TimingCache;
 
@@ -46,6 +47,10 @@ struct CoverOptions {
   /// Its assignments are obeyed, and gain the tactics that were chosen for other ops; null: none are. Nothing is timed,
   /// and nothing assigned, at level 0.
   TimingCache* assignments = nullptr;
+  /// Asked about each region; the regions are then those of the cheapest cover by estimates, so that each build of a
+  /// network asks about the same ones. Null: nobody is.
+  TacticSelector* selector = nullptr;
+  size_t most_tactics = 0;  ///< candidates for the same nodes; 0: as many as the optimization level tries
   /// Called after each region that was looked at; false stops the build.
   bool (*progress)(void* user, int done, int total) = nullptr;
   void* progress_user = nullptr;

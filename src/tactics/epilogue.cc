@@ -134,8 +134,10 @@ Variant contraction_variant(const TacticContext& cx, const Region& region, std::
                             double estimate_us) {
   Variant variant{std::move(name), {format, {}, {}, format}, {format}, {}, estimate_us};
   for (size_t i = steps::Epilogue::kHook; i < region.inputs.size(); ++i) {
-    const bool whole = cx.graph.type(region.inputs[i]).shape == cx.graph.type(region.outputs[0]).shape;
-    variant.inputs.push_back(whole && !cx.graph.constant(region.inputs[i]) ? format : Format::linear());
+    const ir::ValueId input = region.inputs[i];
+    const bool whole = input != ir::ValueId::kNone && !cx.graph.constant(input) &&
+                       cx.graph.type(input).shape == cx.graph.type(region.outputs[0]).shape;
+    variant.inputs.push_back(whole ? format : Format::linear());
   }
   return variant;
 }

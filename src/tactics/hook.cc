@@ -65,8 +65,8 @@ NestProgram reordered(NestProgram program, size_t first) {
 
 std::expected<EpilogueMatch, Reject> match_hook(const ir::Graph& graph, ir::NodeId root,
                                                 bool (*is_contraction)(const Op&), int channel_axis, ResultOrder order,
-                                                bool halves) {
-  auto chain = grow_chain(graph, root);
+                                                bool halves, bool (*has_type)(DType)) {
+  auto chain = grow_chain(graph, root, has_type);
   if (!chain) return std::unexpected(chain.error());
   const TensorType& result = graph.output_type(root);
   if (!is_result(result.dtype, halves))

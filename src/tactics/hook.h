@@ -11,10 +11,10 @@ enum class ResultOrder : uint8_t { kRowMajor, kChannelsLast };
 
 /// The chain that ends at `root`, if it consumes a contraction whose result only it reads. Other operands must be of
 /// the result's shape, one element a channel (`channel_axis`, negative from the back), or one element. Unless `halves`,
-/// contraction and chain are of f32.
+/// contraction and chain are of f32. `has_type` says what a nest may read.
 std::expected<EpilogueMatch, Reject> match_hook(const ir::Graph& graph, ir::NodeId root,
                                                 bool (*is_contraction)(const Op&), int channel_axis, ResultOrder order,
-                                                bool halves = false);
+                                                bool halves = false, bool (*has_type)(DType) = is_nest_type);
 
 /// Makes the region of a contraction, from what its epilogue has.
 using RegionOf = Match (*)(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& match);

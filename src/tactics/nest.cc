@@ -22,7 +22,7 @@ int in_place_input(const TacticContext& cx, const Region& region, const Variant&
 }  // namespace
 
 Match NestRegions::match(const TacticContext& cx, ir::NodeId root) const {
-  auto chain = grow_chain(cx.graph, root);
+  auto chain = grow_chain(cx.graph, root, has_type(cx));
   if (!chain) return std::unexpected(chain.error());
   return Region{std::move(chain->nodes),
                 std::move(chain->leaves),

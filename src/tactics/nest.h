@@ -13,6 +13,8 @@ class NestRegions : public Tactic {
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override;
 
  protected:
+  /// Says of which types nests of the context's device may be.
+  virtual bool (*has_type(const TacticContext&) const)(DType) { return is_nest_type; }
   /// Its step, for every backend.
   static Result<StepDraft> draft(const TacticContext& cx, const Region& region, const Variant& variant);
   /// The step of a region that `match` gave.

@@ -23,15 +23,30 @@ double run_us(const TacticContext& cx, const Region& region) {
                              : work.products / kDeviceProducts + work.taps / kDeviceTaps;
 }
 
+/// Bytes that a timing has to make up for the region: its inputs and outputs, constants aside.
+double bytes_to_time(const TacticContext& cx, const Region& region) {
+  double bytes = 0;
+  for (const auto* values : {&region.inputs, &region.outputs})
+    for (const ir::ValueId value : *values)
+      if (value != ir::ValueId::kNone && !cx.graph.constant(value)) bytes += estimated_bytes(cx.graph.type(value));
+  return bytes;
+}
+
 }  // namespace
 
 bool Patience::estimates(const Region& region, Candidate& candidate) const {
   constexpr double kSlowdownOfReference = 200;
-  const double us = run_us(cx_, region) * (candidate.draft.step.as<steps::Reference>() ? kSlowdownOfReference : 1);
-  if (us <= enough_us_) return false;
+  constexpr double kBytesOfOneUs = 1e4;
+  const double bytes = bytes_to_time(cx_, region);
+  const auto memory = static_cast<double>(cx_.device.total_memory_bytes());
+  const bool too_large = memory > 0 && bytes > memory / 2;  // the device may be out of memory in the middle of a build
+  const double us = std::max(run_us(cx_, region), too_large ? bytes / kBytesOfOneUs : 0) *
+                    (candidate.draft.step.as<steps::Reference>() ? kSlowdownOfReference : 1);
+  if (us <= enough_us_ && !too_large) return false;
   candidate.time_us = std::max(us, candidate.variant.estimate_us);
   log_.verbose("  not timed: ", candidate.tactic->name(), " (", candidate.variant.name, ") of '",
-               names_of(cx_.graph, region), "': one run would take about ", us / 1e6, " s");
+               names_of(cx_.graph, region), "': one run would take about ", us / 1e6, " s",
+               too_large ? str(", and more than half of the device's memory") : std::string());
   return true;
 }
 

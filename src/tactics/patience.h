@@ -12,7 +12,8 @@ class Patience {
   Patience(const TacticContext& cx, double enough_us, const TimingCache& cache, Log& log)
       : cx_(cx), enough_us_(enough_us), cache_(cache), log_(log) {}
 
-  /// Gives a candidate a time without a run, if one would last longer than all of its region's may.
+  /// Gives a candidate a time without a run, if one would last longer than all of its region's may, or would take more
+  /// than half of the device's memory.
   bool estimates(const Region& region, Candidate& candidate) const;
   /// Leaves a candidate out where those before it have taken enough. A complete timing cache leaves the same ones out.
   bool leaves_out(const Trial& trial, Candidate& candidate) const;

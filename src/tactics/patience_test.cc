@@ -30,10 +30,12 @@ struct Sleep final : LoadedStep, BoundStep {
 class SleepyDevice final : public StubDevice {
  public:
   SleepyDevice() : StubDevice("sleepy") {}
+  int64_t total_memory_bytes() const override { return memory; }
   Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec, std::span<const HostTensor* const>) override {
     return std::make_unique<Sleep>(as_named(spec.step).number, &runs);
   }
   int runs = 0;
+  int64_t memory = 0;
 };
 
 class AnyTactic final : public Tactic {
@@ -113,6 +115,16 @@ TEST_F(PatienceTest, WhatWouldTakeMinutesIsNotRun) {
     EXPECT_EQ(candidate.failure, "");
     EXPECT_GT(candidate.time_us, 1e6);
   }
+}
+
+TEST_F(PatienceTest, WhatFillsTheMemoryIsNotRun) {
+  device_.memory = 31;  // x and y take 16 bytes
+  const auto got = timed(kSmall, {1, 2}, 20e6);
+  EXPECT_EQ(device_.runs, 0);
+  for (const Candidate& candidate : got) EXPECT_GT(candidate.time_us, 0);
+  device_.memory = 32;
+  timed(kSmall, {1, 2}, 20e6);
+  EXPECT_GT(device_.runs, 0);
 }
 
 }  // namespace

@@ -10,11 +10,17 @@
 namespace kiln {
 namespace {
 
+const ops::Plugin& plugin_of(const TacticContext& cx, const Region& region) {
+  return *cx.graph.node(region.nodes[0]).op.as<ops::Plugin>();
+}
+
 /// The node's tensors, inputs first.
 std::vector<PluginTensor> tensors_of(const TacticContext& cx, const Region& region) {
   std::vector<PluginTensor> tensors;
   for (const auto* values : {&region.inputs, &region.outputs})
     for (const ir::ValueId value : *values) tensors.push_back(plugin_tensor(cx.graph.type(value)));
+  const std::vector<double>& scales = plugin_of(cx, region).scales;
+  for (size_t i = 0; i < scales.size(); ++i) tensors[i].scale = static_cast<float>(scales[i]);
   return tensors;
 }
 
@@ -22,10 +28,6 @@ void set_formats(std::vector<PluginTensor>& tensors, const Variant& variant) {
   size_t i = 0;
   for (const auto* formats : {&variant.inputs, &variant.outputs})
     for (const Format& format : *formats) tensors[i++].format = format;
-}
-
-const ops::Plugin& plugin_of(const TacticContext& cx, const Region& region) {
-  return *cx.graph.node(region.nodes[0]).op.as<ops::Plugin>();
 }
 
 Result<PluginObject::Configured> configure(const TacticContext& cx, const Region& region, const Variant& variant) {
@@ -97,6 +99,7 @@ StepDraft plugin_draft(const TacticContext& cx, const Region& region, const Plug
                      .workspace_bytes = configured.workspace_bytes,
                      .size_outputs = configured.object->size_outputs(),
                      .decided_axes = {},
+                     .scales = plugin_of(cx, region).scales,
                      .metadata = {},  // as the fields
                      .object = configured.object};
   for (const ir::ValueId output : region.outputs) {
@@ -127,6 +130,7 @@ Match PluginTactic::match(const TacticContext& cx, ir::NodeId root) const {
   for (const auto* values : {&region.inputs, &region.outputs})
     for (const ir::ValueId value : *values)
       choices.push_back(plugin_choices(cx.graph.type(value), cx.graph.constant(value) != nullptr));
+  set_scales(choices, plugin.scales);
   follow_aliases(std::span(choices).subspan(region.inputs.size()), plugin.aliased_inputs);
   const PluginCombinations combinations = find_combinations(*plugin.object, choices, plugin.num_tensors, most);
   if (combinations.found.empty() && combinations.has_given_up)

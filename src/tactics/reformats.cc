@@ -37,6 +37,9 @@ double Reformats::cost_us(ir::ValueId value, int from, int to) {
       return same_layout(type, x, y) ? 0 : backend_.reformat_estimate_us(type, x, y) + backend_.step_overhead_us();
     };
     at->second = meet_in_linear(a, b) ? copy_us(a, {}) + copy_us({}, b) : copy_us(a, b);
+    constexpr double kAvoidUs = 1e7;  // above what steps take, below what an assigned tactic insists with
+    const bool is_surface = graph_.value(value).producer == ir::NodeId::kNone || graph_.is_output(value);
+    if (at_surface_ == AtSurface::kAvoided && is_surface && at->second > 0) at->second += kAvoidUs;
   }
   return at->second;
 }

@@ -13,6 +13,12 @@ std::string names_of(const ir::Graph& graph, const Region& region) {
   return names;
 }
 
+std::string ops_of(const ir::Graph& graph, const Region& region) {
+  std::string ops;
+  for (const ir::NodeId id : region.nodes) ops += str(ops.empty() ? "" : " + ", graph.node(id).op.name());
+  return ops;
+}
+
 int num_sizes(const ir::Graph& graph, const Region& region) {
   size_t count = 0;
   for (const ir::NodeId id : region.nodes) count += graph.node(id).sizes.size();

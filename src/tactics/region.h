@@ -9,6 +9,8 @@ namespace kiln {
 Region single_node_region(const ir::Graph& graph, ir::NodeId node);
 /// The names of its nodes that have one, joined by " + ": what a plan calls its step. May be empty.
 std::string names_of(const ir::Graph& graph, const Region& region);
+/// The names of its ops, joined by " + ".
+std::string ops_of(const ir::Graph& graph, const Region& region);
 /// How many sizes the region's runs decide.
 int num_sizes(const ir::Graph& graph, const Region& region);
 /// A variant that reads and writes everything row-major.

@@ -23,10 +23,12 @@ concept OneOf = (std::same_as<T, Ts> || ...);
 /// become such, and those that only the reference runs: assertions on data, numbers that the host reads, and those that
 /// have no tactic yet.
 template <class T>
-concept WithoutTactics = OneOf<T, ops::Assertion, ops::Constant, ops::Einsum, ops::If, ops::IfCondition, ops::IfInput,
-                               ops::IfOutput, ops::Loop, ops::LoopIterator, ops::LoopOutput, ops::LoopRecurrence,
-                               ops::LoopTripLimit, ops::OneHot, ops::Padding, ops::ReadValues, ops::ReverseSequence,
-                               ops::RunTimeAssertion, ops::Scale, ops::Shuffle, ops::Shape>;
+concept WithoutTactics =
+    OneOf<T, ops::Assertion, ops::Attention, ops::AttentionOutput, ops::Constant, ops::DistCollective,
+          ops::DynamicQuantize, ops::Einsum, ops::If, ops::IfCondition, ops::IfInput, ops::IfOutput, ops::KvCacheUpdate,
+          ops::Loop, ops::LoopIterator, ops::LoopOutput, ops::LoopRecurrence, ops::LoopTripLimit, ops::Lrn, ops::Moe,
+          ops::OneHot, ops::Padding, ops::ParametricRelu, ops::RaggedSoftmax, ops::ReadValues, ops::ReverseSequence,
+          ops::RotaryEmbedding, ops::RunTimeAssertion, ops::Scale, ops::Shuffle, ops::Shape>;
 
 /// Ops that no backend computes.
 template <class T>
@@ -34,7 +36,8 @@ concept LooksOnly = OneOf<T, ops::Reshape, ops::Squeeze, ops::Unsqueeze, ops::Id
 
 /// Ops with which regions end that begin otherwise: what follows a contraction, or a nest. They have one list.
 template <class T>
-concept Pointwise = OneOf<T, ops::Activation, ops::Cast, ops::ElementWise, ops::Select, ops::Unary>;
+concept Pointwise =
+    OneOf<T, ops::Activation, ops::Cast, ops::Dequantize, ops::ElementWise, ops::Quantize, ops::Select, ops::Unary>;
 struct AnyPointwise;
 
 /// The list of an op; `own` has a backend's own as a template of T, an op or AnyPointwise.

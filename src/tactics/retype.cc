@@ -8,10 +8,12 @@
 #include "ops/cast.h"
 #include "ops/constant.h"
 #include "ops/convolution.h"
+#include "ops/dequantize.h"
 #include "ops/dim_values.h"
 #include "ops/fill.h"
 #include "ops/fold.h"
 #include "ops/plugin.h"
+#include "ops/quantize.h"
 #include "tensor/numeric.h"
 #include "tensor/view.h"
 
@@ -45,12 +47,17 @@ class Retyper {
         moved_(static_cast<size_t>(graph.num_values()), ir::ValueId::kNone) {}
 
   Result<ir::Graph> run() {
-    for (const ir::ValueId input : old_.inputs())
+    for (const ir::ValueId input : old_.inputs()) {
       moved_[ir::index(input)] = graph_.add_input(old_.value(input).name, old_.type(input));
+      graph_.add_taps(moved_[ir::index(input)], old_.value(input));
+    }
     for (const ir::NodeId id : TRY(old_.topological_order())) TRY(move(id));
     for (const ir::Output& output : old_.outputs()) {
       const ir::ValueId value = moved_[ir::index(output.value)];
-      graph_.mark_output(TRY(as_type(value, old_.type(output.value).dtype)), output.name);
+      // Who watches a value takes it as it is computed.
+      const bool is_watched = !output.tap.empty();
+      graph_.mark_output(is_watched ? value : TRY(as_type(value, old_.type(output.value).dtype)), output.name,
+                         output.tap);
     }
     for (const sym::Assumption& assumption : old_.assumptions()) graph_.assume(assumption);
     graph_.set_replaced_sizes(old_.replaced_sizes());
@@ -72,6 +79,11 @@ class Retyper {
   /// network asks for its rounding and its range.
   static Op in_type(const Op& op, DType from, DType to) {
     if (const auto* cast = op.as<ops::Cast>(); cast && cast->to == from && from == DType::kF32) return ops::Cast{to};
+    if (const auto* dequantize = op.as<ops::Dequantize>(); dequantize && dequantize->to == from) {
+      ops::Dequantize changed = *dequantize;
+      changed.to = to;
+      return changed;
+    }
     if (const auto* values = op.as<ops::DimValues>(); values && values->dtype == from) {
       ops::DimValues changed = *values;
       changed.dtype = to;
@@ -83,6 +95,11 @@ class Retyper {
       return changed;
     }
     return op;
+  }
+
+  /// Scales of quantization are FP32 numbers that no half has.
+  static bool is_scale(const Op& op, size_t input) {
+    return input > 0 && (op.as<ops::Quantize>() || op.as<ops::Dequantize>());
   }
 
   /// Bodies compute in the types that they were made for, and plugins are asked for those of the network.
@@ -101,11 +118,14 @@ class Retyper {
   Status move(ir::NodeId id) {
     const ir::Node& node = old_.node(id);
     if (const auto* constant = node.op.as<ops::Constant>()) {
-      moved_[ir::index(node.outputs[0])] = graph_.add_constant(*constant, old_.value(node.outputs[0]).name);
+      const ir::Value& value = old_.value(node.outputs[0]);
+      moved_[ir::index(node.outputs[0])] = graph_.add_constant(*constant, value.name);
+      graph_.add_taps(moved_[ir::index(node.outputs[0])], value);
       return {};
     }
     const std::optional<DType> was = float_type(node);
     const DType to = was ? rules_.compute_type(old_, id, *was) : DType::kF32;
+    const std::optional<DType> rounded = was ? rules_.rounds_to(old_, id) : std::nullopt;
     const bool keeps_weights = was == DType::kF32 && node.op.as<ops::Convolution>() && rules_.keeps_weights(old_, id);
     std::vector<ir::ValueId> inputs;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
@@ -120,23 +140,29 @@ class Retyper {
         inputs.push_back(TRY(as_type(value, old_.type(input).dtype)));
         continue;
       }
-      const bool stays = on_host || !was || node.op.as<ops::Cast>() || (keeps_weights && i > 0);
-      inputs.push_back(stays ? value : TRY(as_type(value, to)));
+      const bool stays = on_host || !was || node.op.as<ops::Cast>() || (keeps_weights && i > 0) || is_scale(node.op, i);
+      const ir::ValueId operand = !stays && rounded ? TRY(as_type(value, *rounded)) : value;
+      inputs.push_back(stays ? value : TRY(as_type(operand, to)));
     }
     const Op op = was ? in_type(node.op, *was, to) : node.op;
     const ir::NodeId copy = ir::copy_node(graph_, old_, id, op, inputs);
     TRY(ir::infer_copy(graph_, copy));
     const std::vector<ir::ValueId> outputs = graph_.node(copy).outputs;
-    for (size_t i = 0; i < outputs.size(); ++i) TRY(finish(node, node.outputs[i], outputs[i]));
+    for (size_t i = 0; i < outputs.size(); ++i) TRY(finish(node, node.outputs[i], outputs[i], rounded));
     return {};
   }
 
-  Status finish(const ir::Node& node, ir::ValueId before, ir::ValueId after) {
-    const DType was = old_.type(before).dtype, now = graph_.type(after).dtype;
+  Status finish(const ir::Node& node, ir::ValueId before, ir::ValueId after, std::optional<DType> rounded) {
+    const DType now = graph_.type(after).dtype;
+    const bool has_floats = is_kernel_float(now);
+    const DType narrow = rounded && has_floats ? *rounded : rules_.rounds_values() ? old_.type(before).dtype : now;
     // A node that only moves rounded elements leaves them rounded.
-    if (rules_.rounds_values() && was != now && !node.op.has(Trait::kMovement)) {
-      const ir::ValueId rounded = TRY(graph_.add_one(ops::Cast{was}, {after}));
-      after = TRY(graph_.add_one(ops::Cast{now}, {rounded}));
+    if (narrow != now && !node.op.has(Trait::kMovement)) {
+      std::string name = graph_.value(after).name;  // the network's tensor is the rounded one
+      graph_.set_name(after, std::string());
+      const ir::ValueId in_narrow = TRY(graph_.add_one(ops::Cast{narrow}, {after}));
+      after = TRY(graph_.add_one(ops::Cast{now}, {in_narrow}));
+      graph_.set_name(after, std::move(name));
     }
     moved_[ir::index(before)] = after;
     return {};

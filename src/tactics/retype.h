@@ -1,6 +1,8 @@
 /// The same network in other float types: how a backend brings a graph into what its kernels compute in.
 #pragma once
 
+#include <optional>
+
 #include "ir/graph.h"
 
 namespace kiln {
@@ -14,6 +16,8 @@ class RetypeRules {
   virtual DType compute_type(const ir::Graph& graph, ir::NodeId node, DType was) = 0;
   /// Whether a convolution keeps w and bias in FP32, in whatever type it computes.
   virtual bool keeps_weights(const ir::Graph&, ir::NodeId) { return false; }
+  /// A narrower type to which a node's float operands and results are rounded, though it computes in another one.
+  virtual std::optional<DType> rounds_to(const ir::Graph&, ir::NodeId) { return std::nullopt; }
   /// Whether values that arithmetic makes are rounded to the type that they were of.
   virtual bool rounds_values() const { return false; }
 };

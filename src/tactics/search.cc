@@ -41,6 +41,7 @@ class Search {
     make_moves();
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
       const ir::ValueId value = graph_.outputs()[i].value;
+      if (takes_any_format(graph_, graph_.outputs()[i])) continue;  // whoever reads it says in which
       const Want want{value, problem_.reformats.number_of(problem_.surface.output(i))};
       if (!graph_.constant(value) && !common_.contains(want)) common_.add(want);
     }
@@ -53,7 +54,7 @@ class Search {
     FoundCover cover{{}, best.cost_us};
     for (int at = best.last; at >= 0; at = trail_[static_cast<size_t>(at)].before) {
       cover.picks.push_back(trail_[static_cast<size_t>(at)].pick);
-      if (problem_.choices[cover.picks.back().choice].assigned) cover.cost_us += kInsistUs;
+      if (is_insisted(cover.picks.back())) cover.cost_us += kInsistUs;
     }
     return cover;
   }
@@ -64,6 +65,10 @@ class Search {
     int before;
   };
 
+  bool is_insisted(const Pick& pick) const {
+    const Choice& choice = problem_.choices[pick.choice];
+    return choice.assigned || choice.selected;
+  }
   bool is_input(ir::ValueId value) const { return graph_.value(value).producer == ir::NodeId::kNone; }
 
   /// Depth first, producers first: branches stand one behind the other, which keeps frontiers narrow.
@@ -118,7 +123,7 @@ class Search {
         for (size_t k = 0; k < problem_.choices[i].candidates.size(); ++k) add_move(position, {i, k});
       handicap_splits(moves_[position]);
       for (Move& move : moves_[position])
-        if (problem_.choices[move.pick.choice].assigned) move.cost_us -= kInsistUs;
+        if (is_insisted(move.pick)) move.cost_us -= kInsistUs;
       if (!moves_[position].empty())
         credit_us_[position] = std::ranges::min_element(moves_[position], {}, &Move::cost_us)->cost_us;
     }

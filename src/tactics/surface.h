@@ -14,6 +14,7 @@ namespace kiln {
 struct Surface {
   std::map<ir::ValueId, Format> inputs;
   std::vector<Format> outputs;
+  bool is_direct = false;  ///< no step may bring an input or an output to another format
 
   Format input(ir::ValueId value) const {
     const auto found = inputs.find(value);
@@ -21,5 +22,10 @@ struct Surface {
   }
   Format output(size_t position) const { return position < outputs.size() ? outputs[position] : Format::linear(); }
 };
+
+/// Whether an output may be in whatever format its readers in the network want: it is kept only for who watches it.
+inline bool takes_any_format(const ir::Graph& graph, const ir::Output& output) {
+  return !output.tap.empty() && !graph.value(output.value).users.empty();
+}
 
 }  // namespace kiln

@@ -106,6 +106,10 @@ class Backend {
   /// Rewrites the graph into what this backend's kernels compute in (types, composite ops). Always right under
   /// `numerics`. `ir::verify` holds after it.
   virtual Status lower(ir::Graph& graph, const Numerics& numerics) const = 0;
+  /// Whether its tactics take a contraction's w as it is before it is dequantized: beside bytes of x, or beside floats.
+  virtual bool multiplies_bytes(const ir::Graph& graph, ir::NodeId contraction) const {
+    return static_cast<void>(graph), static_cast<void>(contraction), false;
+  }
   /// Where compiling many things at once is faster than one after another: calls `ask`, which calls `Tactic::compile`
   /// and takes no heed of the answers, and then makes all that it asked for, so that the next time it is there.
   virtual void compile_ahead(FunctionRef<void()> ask) const { static_cast<void>(ask); }

@@ -71,6 +71,52 @@ double now_us() {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// The type of a region's output at the optimum, with the largest of the sizes that the region decides: nobody knows
+/// how many the timer's data makes.
+TensorType with_largest_sizes(const ir::Graph& graph, const Region& region, TensorType type) {
+  std::vector<std::pair<sym::Expr, sym::Expr>> largest;
+  for (const ir::NodeId id : region.nodes)
+    for (const DecidedSize& size : graph.node(id).sizes)
+      largest.emplace_back(size.symbol, std::max<int64_t>(size.most.opt(), 0));
+  if (!largest.empty())
+    for (sym::Expr& extent : type.shape) extent = sym::substitute(extent, largest);
+  return type;
+}
+
+/// A candidate's step, loaded and bound at the optimum shapes.
+struct LoadedCandidate {
+  std::vector<const HostTensor*> constants;  ///< by input of the region; null: no constant
+  std::unique_ptr<LoadedStep> loaded;
+  std::unique_ptr<BoundStep> bound;
+  int num_sizes = 0;
+};
+
+Result<LoadedCandidate> load_candidate(const TacticContext& cx, const Region& region, const Candidate& candidate,
+                                       OrderedConstants& ordered, Allocator* memory) {
+  StepSpec spec = spec_of(cx.graph, region, candidate.variant, candidate.draft);
+  spec.memory = memory;
+  LoadedCandidate result;
+  result.constants.assign(region.inputs.size(), nullptr);
+  result.num_sizes = spec.num_sizes;
+  std::vector<Extents> input_extents, output_extents;
+  for (size_t i = 0; i < region.inputs.size(); ++i) {
+    const ir::ValueId id = region.inputs[i];
+    input_extents.push_back(id == ir::ValueId::kNone ? Extents{} : cx.graph.type(id).opt_extents());
+    const bool is_aliased = std::ranges::count(candidate.draft.aliased_inputs, static_cast<int>(i)) > 0;
+    if (id == ir::ValueId::kNone || is_aliased) continue;  // a plan has a copy of an aliased constant to change
+    if (const HostTensor* constant = cx.graph.constant(id))
+      result.constants[i] = &TRY(ordered.in(candidate.variant.inputs[i], *constant)).get();
+  }
+  for (const ir::ValueId output : region.outputs)
+    output_extents.push_back(with_largest_sizes(cx.graph, region, cx.graph.type(output)).opt_extents());
+  std::vector<int64_t> params;
+  for (const sym::Expr& param : candidate.draft.params) params.push_back(param.opt());
+  Executor& executor = TRY(cx.device.executor(candidate.draft.executor));
+  result.loaded = TRY(executor.load(spec, result.constants));
+  result.bound = TRY(result.loaded->bind({input_extents, output_extents, params}));
+  return result;
+}
+
 /// A region loaded and bound at the optimum shapes, over random inputs.
 class Rig {
  public:
@@ -81,7 +127,7 @@ class Rig {
   static Status run(void* rig, Stream* stream) {
     Rig& self = *static_cast<Rig*>(rig);
     int64_t* const sizes = stream ? nullptr : self.sizes_.data();
-    return self.step_->run({self.inputs_.data(), self.outputs_.data(), self.workspace_, stream, sizes});
+    return self.candidate_.bound->run({self.inputs_.data(), self.outputs_.data(), self.workspace_, stream, sizes});
   }
 
  private:
@@ -89,8 +135,7 @@ class Rig {
 
   std::unique_ptr<Stream> stream_;  // null on a host device
   double first_us_ = 0;
-  std::unique_ptr<LoadedStep> loaded_;
-  std::unique_ptr<BoundStep> step_;
+  LoadedCandidate candidate_;
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;
   std::byte* workspace_ = nullptr;
@@ -136,57 +181,33 @@ Result<void*> Rig::input(Device& device, SharedMemory& shared, size_t index, con
   return static_cast<void*>(data);
 }
 
-/// The type of a region's output at the optimum, with the largest of the sizes that the region decides: nobody knows
-/// how many the timer's data makes.
-TensorType with_largest_sizes(const ir::Graph& graph, const Region& region, TensorType type) {
-  std::vector<std::pair<sym::Expr, sym::Expr>> largest;
-  for (const ir::NodeId id : region.nodes)
-    for (const DecidedSize& size : graph.node(id).sizes)
-      largest.emplace_back(size.symbol, std::max<int64_t>(size.most.opt(), 0));
-  if (!largest.empty())
-    for (sym::Expr& extent : type.shape) extent = sym::substitute(extent, largest);
-  return type;
-}
-
 Result<std::unique_ptr<Rig>> Rig::make(const TacticContext& cx, const Region& region, const Candidate& candidate,
                                        OrderedConstants& ordered, SharedMemory& shared, Allocator* memory,
                                        double limit_us) {
   using Use = SharedMemory::Use;
   auto rig = std::make_unique<Rig>();
   if (!cx.device.is_host()) rig->stream_ = TRY(cx.device.create_stream());
-  StepSpec spec = spec_of(cx.graph, region, candidate.variant, candidate.draft);
-  spec.memory = memory;
-  std::vector<const HostTensor*> constants(region.inputs.size(), nullptr);
-  std::vector<Extents> input_extents, output_extents;
+  rig->candidate_ = TRY(load_candidate(cx, region, candidate, ordered, memory));
   for (size_t i = 0; i < region.inputs.size(); ++i) {
     const ir::ValueId id = region.inputs[i];
-    input_extents.push_back(id == ir::ValueId::kNone ? Extents{} : cx.graph.type(id).opt_extents());
     rig->inputs_.push_back(nullptr);
     if (id == ir::ValueId::kNone) continue;
-    const bool is_aliased = std::ranges::count(candidate.draft.aliased_inputs, static_cast<int>(i)) > 0;
-    if (const HostTensor* constant = is_aliased ? nullptr : cx.graph.constant(id)) {  // a plan has a copy to change
-      constants[i] = &TRY(ordered.in(candidate.variant.inputs[i], *constant)).get();
-      if (cx.device.is_host()) rig->inputs_[i] = constants[i]->bytes().data();
+    if (const HostTensor* constant = rig->candidate_.constants[i]) {
+      if (cx.device.is_host()) rig->inputs_[i] = constant->bytes().data();
     } else {
       rig->inputs_[i] = TRY(rig->input(cx.device, shared, i, cx.graph.type(id), candidate.variant.inputs[i]));
     }
   }
   for (size_t i = 0; i < region.outputs.size(); ++i) {
     const TensorType type = with_largest_sizes(cx.graph, region, cx.graph.type(region.outputs[i]));
-    output_extents.push_back(type.opt_extents());
     const int64_t bytes = bytes_of(type, candidate.variant.outputs[i]);
     const std::vector<int>& aliased = candidate.draft.aliased_inputs;
     const int same = i < aliased.size() ? aliased[i] : -1;
     rig->outputs_.push_back(same >= 0 ? const_cast<void*>(rig->inputs_[static_cast<size_t>(same)])
                                       : TRY(shared.of(Use::kOutput, i, type.dtype, bytes)).data);
   }
-  std::vector<int64_t> params;
-  for (const sym::Expr& param : candidate.draft.params) params.push_back(param.opt());
-  Executor& executor = TRY(cx.device.executor(candidate.draft.executor));
-  rig->loaded_ = TRY(executor.load(spec, constants));
-  rig->step_ = TRY(rig->loaded_->bind({input_extents, output_extents, params}));
-  const int64_t workspace_bytes = std::max<int64_t>(rig->step_->workspace_bytes(), 1);
-  rig->sizes_.resize(static_cast<size_t>(spec.num_sizes));
+  const int64_t workspace_bytes = std::max<int64_t>(rig->candidate_.bound->workspace_bytes(), 1);
+  rig->sizes_.resize(static_cast<size_t>(rig->candidate_.num_sizes));
   rig->workspace_ = TRY(shared.of(Use::kWorkspace, 0, DType::kI8, workspace_bytes)).data;
   const double start = now_us();
   TRY(run(rig.get(), rig->stream_.get()));
@@ -249,6 +270,13 @@ Op op_to_time(const Op& op) {
 }
 
 }  // namespace
+
+Result<int64_t> workspace_of(const TacticContext& cx, const Region& region, const Candidate& candidate) {
+  if (candidate.draft.is_view()) return 0;
+  OrderedConstants ordered;
+  const LoadedCandidate loaded = TRY(load_candidate(cx, region, candidate, ordered, nullptr));
+  return loaded.bound->workspace_bytes();
+}
 
 Hash128 timing_key(const TacticContext& cx, const Region& region, const Candidate& candidate) {
   std::string text =

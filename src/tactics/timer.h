@@ -68,6 +68,9 @@ class Timer final : public Timing {
   int num_measured_ = 0, num_cached_ = 0;
 };
 
+/// The bytes of workspace that a compiled candidate takes at the optimum. Fails where it cannot be loaded or bound.
+Result<int64_t> workspace_of(const TacticContext& cx, const Region& region, const Candidate& candidate);
+
 /// The timing cache's key of a region run by a variant: ops, attributes, types, formats, bounds, constants' extents
 /// (not their values), numerics, the device, the version of the kernels.
 Hash128 timing_key(const TacticContext& cx, const Region& region, const Candidate& candidate);

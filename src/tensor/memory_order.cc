@@ -83,4 +83,35 @@ Result<HostTensor> in_memory_order(const Format& format, const HostTensor& value
   return std::move(fresh.tensor);
 }
 
+Result<HostTensor> from_memory_order(const Format& format, DType dtype, const Extents& extents,
+                                     std::span<const std::byte> stored) {
+  TRY(require(std::ssize(stored) == size_bytes(dtype, format.storage_volume(extents)), std::ssize(stored),
+              " bytes for ", dtype, extents, " in format ", format));
+  TRY(require(bits_of(dtype) >= 8 || !format.is_blocked(), dtype, " in blocks, format ", format,
+              ", cannot be brought into linear order"));
+  HostTensor::Fresh fresh = TRY(HostTensor::make(dtype, extents));
+  Extents strides(extents.size());  // of the axes, that which is in blocks counted in blocks
+  int64_t stride = format.block();
+  for (int position = static_cast<int>(extents.size()); position-- > 0;) {
+    const auto axis = static_cast<size_t>(format.axis_at(position));
+    strides[axis] = stride;
+    const bool is_blocked = format.is_blocked() && static_cast<int>(axis) == format.block_axis();
+    stride *= is_blocked ? (extents[axis] + format.block() - 1) / format.block() : extents[axis];
+  }
+  const View source(dtype, Extents{format.storage_volume(extents)}, stored.data());
+  const MutableView target(dtype, extents, fresh.data.data());
+  Extents at(extents.size(), 0);
+  for (int64_t i = 0, count = volume(extents); i < count; ++i) {
+    int64_t from = 0;
+    for (size_t axis = 0; axis < at.size(); ++axis) {
+      const bool is_blocked = format.is_blocked() && static_cast<int>(axis) == format.block_axis();
+      from +=
+          is_blocked ? at[axis] / format.block() * strides[axis] + at[axis] % format.block() : at[axis] * strides[axis];
+    }
+    target.copy_element(i, source, from);
+    for (size_t axis = at.size(); axis-- > 0 && ++at[axis] == extents[axis];) at[axis] = 0;
+  }
+  return std::move(fresh.tensor);
+}
+
 }  // namespace kiln

@@ -16,4 +16,9 @@ Extents in_memory_order(const Format& format, std::span<const int64_t> extents);
 /// blocks, which only copies read, and for want of memory.
 Result<HostTensor> in_memory_order(const Format& format, const HostTensor& value);
 
+/// The elements of a tensor that memory has in `format`, blocks included, in row-major order; `stored` are all bytes of
+/// that memory. Fails for want of memory, and for elements of less than a byte in blocks.
+Result<HostTensor> from_memory_order(const Format& format, DType dtype, const Extents& extents,
+                                     std::span<const std::byte> stored);
+
 }  // namespace kiln

@@ -61,5 +61,26 @@ TEST(MemoryOrder, RefusesWhatIsNoFormatOfTheTensor) {
   EXPECT_EQ(blocked.error().message, "a constant f32[2, 3] has no format []:1/4");
 }
 
+TEST(MemoryOrder, ComesBackInLinearOrder) {
+  const Extents extents{2, 3, 2, 2};
+  HostTensor::Fresh fresh = *HostTensor::make(DType::kF16, extents);
+  for (int64_t i = 0; i < volume(extents); ++i) store_number(DType::kF16, fresh.data.data(), i, static_cast<double>(i));
+  for (const Format& format : {Format(), Format::channels_last(4), Format::permuted(std::vector<int>{3, 1, 0, 2})}) {
+    const HostTensor stored = *in_memory_order(format, fresh.tensor);
+    const auto back = from_memory_order(format, DType::kF16, extents, stored.bytes());
+    ASSERT_TRUE(back) << back.error().message;
+    EXPECT_TRUE(*back == fresh.tensor) << format.text();
+  }
+}
+
+TEST(MemoryOrder, BlocksComeBackWithoutTheirPadding) {
+  const Format format = Format().blocked(1, 2);  // of three channels, in two blocks
+  const std::vector<int8_t> stored{1, 3, 2, 4, 5, 0, 6, 0};
+  const auto back = from_memory_order(format, DType::kI8, {1, 3, 2}, std::as_bytes(std::span(stored)));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(View(*back).integers(), (std::vector<int64_t>{1, 2, 3, 4, 5, 6}));
+  EXPECT_FALSE(from_memory_order(format, DType::kI8, {1, 3, 2}, std::as_bytes(std::span(stored).first(6))));
+}
+
 }  // namespace
 }  // namespace kiln

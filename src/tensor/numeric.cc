@@ -59,7 +59,8 @@ float e8m0_to_float(uint8_t bits) {
   return bits == 255 ? std::numeric_limits<float>::quiet_NaN() : std::ldexp(1.f, bits - 127);
 }
 uint8_t float_to_e8m0(float value) {
-  if (!(value > 0)) return std::isnan(value) ? 255 : 0;
+  if (!std::isfinite(value)) return 255;
+  if (value <= 0) return 0;
   int exponent = 0;
   const float fraction = std::frexp(value, &exponent);  // value = fraction * 2^exponent, fraction in [0.5, 1)
   return static_cast<uint8_t>(std::clamp(exponent - 1 + (fraction > 0.75f) + 127, 0, 254));

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "tensor/format.h"
 #include "tensor/numeric.h"
@@ -27,6 +28,9 @@ TEST(Numeric, KnownAnswers) {
   EXPECT_EQ(f8e4m3_to_float(0x01), std::ldexp(1.f, -9));
   EXPECT_EQ(f4e2m1_to_float(7), 6.f);
   EXPECT_EQ(float_to_f8e4m3(1e6f), 0x7e);
+  EXPECT_EQ(float_to_e8m0(std::numeric_limits<float>::infinity()), 255);
+  EXPECT_EQ(float_to_e8m0(3), 128);  // halfway between 2 and 4: down
+  EXPECT_EQ(float_to_e8m0(-1), 0);
   EXPECT_EQ(float_to_bfloat16(1.00390625f), 0x3f80);  // halfway: to even
 }
 

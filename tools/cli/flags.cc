@@ -1,11 +1,13 @@
 #include "flags.h"
 
+#include <strings.h>
+
 #include <algorithm>
 
 namespace kiln::cli {
 namespace {
 
-constexpr size_t kHelpColumn = 36, kHelpWidth = 110;
+constexpr size_t kHelpColumn = 36;
 constexpr std::string_view kHelpForAll =
     "\nSHAPES is a list of tensors' shapes, such as x:1x3x224x224,y:4, or of shape tensors' values. 'scalar' is a "
     "shape\n"
@@ -16,8 +18,6 @@ constexpr std::string_view kHelpForAll =
   std::vector<std::string_view> names;
   for (const Flag& flag : table.flags)
     if (flag.name.size() > 2) names.push_back(flag.name);
-  const std::vector<std::string> not_yet = split(table.not_yet, ' ');
-  names.insert(names.end(), not_yet.begin(), not_yet.end());
   const std::string_view guess = nearest(word, names);
   require(guess.empty(), "unknown flag ", word, "; did you mean ", guess, "?");
   fail("unknown flag ", word, "; --help lists all");
@@ -26,9 +26,13 @@ constexpr std::string_view kHelpForAll =
 const Flag& find_flag(std::string_view name, const FlagTable& table) {
   const auto found = std::ranges::find(table.flags, name, &Flag::name);
   if (found != table.flags.end()) return *found;
-  for (const std::string& lacking : split(table.not_yet, ' '))
-    require(name != lacking, "flag ", name, " of TensorRT's trtexec is not in Kiln yet");
   fail_unknown(name, table);
+}
+
+/// Whether a switch with this value is on. TensorRT's trtexec takes every value as "on", also 'false'; that is refused
+/// here, since it is not what its author meant.
+bool is_on(std::string_view value) {
+  return value.size() == 4 ? ::strncasecmp(value.data(), "true", 4) == 0 : value == "1";
 }
 
 }  // namespace
@@ -43,7 +47,8 @@ Arguments::Arguments(std::span<const char* const> words, const FlagTable& table)
     const std::string_view name = word.substr(0, equals), value = word.substr(std::min(equals, word.size() - 1) + 1);
     const Flag& flag = find_flag(name, table);
     if (flag.value.empty())
-      require(equals == word.npos, "flag ", name, " is a switch and takes no value; '", value, "' was given");
+      require(equals == word.npos || is_on(value), "flag ", name, " is a switch: '", value,
+              "' was given, and only 'true' or '1' may be; to leave it off, leave it out");
     else
       require(!trim(value).empty(), "flag ", name, " needs a value: ", name, "=", flag.value);
     require(flag.given == Given::kOften || !has(name), "flag ", name, " is given twice");
@@ -62,6 +67,11 @@ std::vector<std::string> Arguments::all(std::string_view name) const {
   for (size_t i = 0; i < flags_.size(); ++i)
     if (flags_[i]->name == name) values.emplace_back(trim(values_[i]));
   return values;
+}
+
+void Arguments::refuse_lacking() const {
+  for (const Flag* flag : flags_)
+    require(flag->lacks.empty(), "flag ", flag->name, " is not in Kiln yet: ", flag->lacks);
 }
 
 std::string Arguments::text(std::string_view name, std::string_view otherwise) const {
@@ -88,19 +98,9 @@ std::string help_text(std::string_view about, const FlagTable& table) {
     section = flag.section;
     std::string line = str("  ", flag.name, flag.value.empty() ? "" : "=", flag.value);
     line.resize(std::max(line.size() + 1, kHelpColumn), ' ');
-    text += str(line, flag.help, "\n");
+    text += str(line, flag.help, flag.lacks.empty() ? "" : " (not in Kiln yet)", "\n");
   }
-  if (table.not_yet.empty()) return text;
-  text += "\n=== Flags of TensorRT that are not in Kiln yet ===\n";
-  std::string line = " ";
-  for (const std::string& name : split(table.not_yet, ' ')) {
-    if (line.size() + name.size() > kHelpWidth) {
-      text += line + "\n";
-      line.assign(1, ' ');
-    }
-    line += str(" ", name);
-  }
-  return text + line + "\n";
+  return text;
 }
 
 }  // namespace kiln::cli

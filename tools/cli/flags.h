@@ -21,22 +21,26 @@ struct Flag {
   std::string_view section;  ///< its heading in the help
   std::string_view help;
   Given given = Given::kOnce;
+  std::string_view lacks = "";  ///< what Kiln lacks that the flag needs; empty: the flag works
 };
 
 struct FlagTable {
-  std::span<const Flag> flags;    ///< section after section
-  std::string_view not_yet = "";  ///< names of flags of TensorRT's trtexec that Kiln lacks, with spaces between them
+  std::span<const Flag> flags;  ///< section after section
 };
 
 /// The arguments of a command line.
 class Arguments {
  public:
-  /// Reads "--name=value" and "--name". Fails at a name that is unknown (with the nearest one), not in Kiln yet or
-  /// given twice though it may be once, at a value that is missing and at one that is too much.
+  /// Reads "--name=value" and "--name"; a switch may also be given as "--name=true" or "--name=1". Fails at a name that
+  /// is unknown (with the nearest one) or given twice though it may be once, at a value that is missing and at one that
+  /// is too much.
   Arguments(std::span<const char* const> words, const FlagTable& table);
 
   std::span<const std::string> operands() const { return operands_; }  ///< the words without a dash
   std::span<const Flag* const> flags() const { return flags_; }        ///< those given, in order
+  std::string_view value(size_t flag) const { return values_[flag]; }  ///< of an entry of flags()
+  /// Fails at the first flag that needs what Kiln lacks. To be called when all values have been checked.
+  void refuse_lacking() const;
 
   const std::string* find(std::string_view name) const;       ///< a flag's value; null if it is not given
   std::vector<std::string> all(std::string_view name) const;  ///< its values, in order, if it may be given often

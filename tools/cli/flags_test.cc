@@ -7,12 +7,16 @@
 namespace kiln::cli {
 namespace {
 
-constexpr Flag kFlags[] = {
-    {"--onnx", "FILE", "Model", "the network"}, {"--loadEngine", "FILE", "Model", "a plan"},
-    {"--fp16", "", "Build", "allow halves"},    {"--noDataTransfers", "", "Run", "copy once"},
-    {"--runs", "N", "Run", "run this often"},   {"--with", "FILE", "Run", "use this, too", Given::kOften},
-    {"--help", "", "Run", "print this text"},   {"-h", "", "Run", "print this text"}};
-constexpr FlagTable kTable{kFlags, "--int8 --layerPrecisions"};
+constexpr Flag kFlags[] = {{"--onnx", "FILE", "Model", "the network"},
+                           {"--loadEngine", "FILE", "Model", "a plan"},
+                           {"--fp16", "", "Build", "allow halves"},
+                           {"--noDataTransfers", "", "Run", "copy once"},
+                           {"--runs", "N", "Run", "run this often"},
+                           {"--with", "FILE", "Run", "use this, too", Given::kOften},
+                           {"--help", "", "Run", "print this text"},
+                           {"-h", "", "Run", "print this text"},
+                           {"--refit", "", "Build", "refittable weights", Given::kOnce, "weights cannot be replaced"}};
+constexpr FlagTable kTable{kFlags};
 
 Arguments parse(std::vector<const char*> words) { return {words, kTable}; }
 std::string failure(std::vector<const char*> words) {
@@ -53,20 +57,24 @@ TEST(Flags, NumbersAreWholeAndWithinTheirLimits) {
 TEST(Flags, SuggestsTheNearest) {
   EXPECT_EQ(failure({"--loadEngin=x"}), "unknown flag --loadEngin; did you mean --loadEngine?");
   EXPECT_EQ(failure({"--nodatatransfers"}), "unknown flag --nodatatransfers; did you mean --noDataTransfers?");
-  EXPECT_EQ(failure({"--layerPrecision=x"}), "unknown flag --layerPrecision; did you mean --layerPrecisions?");
+  EXPECT_EQ(failure({"--refiit"}), "unknown flag --refiit; did you mean --refit?");
   EXPECT_EQ(failure({"--zebra"}), "unknown flag --zebra; --help lists all");
 }
 
 TEST(Flags, SaysWhatIsNotThereYet) {
-  EXPECT_EQ(failure({"--int8"}), "flag --int8 of TensorRT's trtexec is not in Kiln yet");
-  EXPECT_EQ(failure({"--layerPrecisions=*:fp16"}), "flag --layerPrecisions of TensorRT's trtexec is not in Kiln yet");
+  const Arguments arguments = parse({"--fp16", "--refit"});  // so that other values are checked first
+  EXPECT_EQ(failure_of([&] { arguments.refuse_lacking(); }),
+            "flag --refit is not in Kiln yet: weights cannot be replaced");
+  parse({"--fp16"}).refuse_lacking();
 }
 
 TEST(Flags, SaysWhatIsWrongWithValues) {
   EXPECT_EQ(failure({"--onnx"}), "flag --onnx needs a value: --onnx=FILE");
   EXPECT_EQ(failure({"--onnx="}), "flag --onnx needs a value: --onnx=FILE");
-  EXPECT_EQ(failure({"--fp16=false"}), "flag --fp16 is a switch and takes no value; 'false' was given");
-  EXPECT_EQ(failure({"--fp16="}), "flag --fp16 is a switch and takes no value; '' was given");
+  EXPECT_EQ(failure({"--fp16=false"}),
+            "flag --fp16 is a switch: 'false' was given, and only 'true' or '1' may be; to leave it off, leave it out");
+  EXPECT_NE(failure({"--fp16="}).find("flag --fp16 is a switch: '' was given"), std::string::npos);
+  for (const char* on : {"--fp16=true", "--fp16=1", "--fp16=True"}) EXPECT_TRUE(parse({on}).has("--fp16")) << on;
   EXPECT_EQ(failure({"--fp16", "--fp16"}), "flag --fp16 is given twice");
 }
 
@@ -77,7 +85,8 @@ TEST(Flags, HelpIsAskedForWhateverElseIsWrong) {
 }
 
 TEST(Flags, HelpHasSections) {
-  const std::string help = help_text("about\n", {std::span(kFlags).first(3), "--int8 --layerPrecisions"});
+  const Flag flags[] = {kFlags[0], kFlags[1], kFlags[2], kFlags[8]};
+  const std::string help = help_text("about\n", {flags});
   EXPECT_TRUE(help.starts_with("about\n\nSHAPES is a list")) << help;
   EXPECT_EQ(help.substr(help.find("\n\n=== ") + 1),
             "\n=== Model ===\n"
@@ -85,8 +94,7 @@ TEST(Flags, HelpHasSections) {
             "  --loadEngine=FILE                 a plan\n"
             "\n=== Build ===\n"
             "  --fp16                            allow halves\n"
-            "\n=== Flags of TensorRT that are not in Kiln yet ===\n"
-            "  --int8 --layerPrecisions\n");
+            "  --refit                           refittable weights (not in Kiln yet)\n");
 }
 
 }  // namespace

@@ -25,4 +25,18 @@ struct RequestedShapes {
 /// another one, with a warning; the build and the run take each other's for tensors that their own flags don't name.
 RequestedShapes read_shapes(const Arguments& arguments, std::vector<std::string>& warnings);
 
+/// One entry a profile; at least one.
+struct RequestedProfiles {
+  std::vector<NamedRanges> build;
+  NamedExtents run;
+};
+
+/// The same with several optimization profiles: each --profile=N is followed by the shapes of profile N. The run uses
+/// profile `used`. Fails where profiles are missing, given twice, or without shapes.
+RequestedProfiles read_profiles(const Arguments& arguments, int used, std::vector<std::string>& warnings);
+
+/// Shapes of --minShapesCalib, --optShapesCalib and --maxShapesCalib: the second alone or all three, as TensorRT has
+/// it.
+NamedRanges read_calibration_shapes(const Arguments& arguments);
+
 }  // namespace kiln::cli

@@ -26,15 +26,17 @@ Extents parse_extents(const std::string& text, std::string_view flag, std::strin
   return extents;
 }
 
-NamedTexts parse_pairs(std::string_view text, std::string_view flag, NoValue no_value) {
+NamedTexts parse_any_pairs(std::string_view text, std::string_view flag, NoValue no_value) {
   NamedTexts pairs;
-  std::unordered_set<std::string> names;
-  for (const std::string& piece : split(text, ',')) {
-    auto pair = parse_pair(piece, flag, no_value);
-    require(names.insert(pair.first).second, flag, ": '", pair.first, "' is named twice");
-    pairs.push_back(std::move(pair));
-  }
+  for (const std::string& piece : split(text, ',')) pairs.push_back(parse_pair(piece, flag, no_value));
   require(!pairs.empty(), flag, ": the list is empty");
+  return pairs;
+}
+
+NamedTexts parse_pairs(std::string_view text, std::string_view flag, NoValue no_value) {
+  NamedTexts pairs = parse_any_pairs(text, flag, no_value);
+  std::unordered_set<std::string_view> names;
+  for (const auto& [name, value] : pairs) require(names.insert(name).second, flag, ": '", name, "' is named twice");
   return pairs;
 }
 
@@ -42,6 +44,10 @@ NamedTexts parse_pairs(std::string_view text, std::string_view flag, NoValue no_
 
 NamedTexts parse_pairs(std::string_view text, std::string_view flag) {
   return parse_pairs(text, flag, NoValue::kRefused);
+}
+
+NamedTexts parse_pairs_that_repeat(std::string_view text, std::string_view flag) {
+  return parse_any_pairs(text, flag, NoValue::kRefused);
 }
 
 NamedExtents parse_shapes(std::string_view text, std::string_view flag) {

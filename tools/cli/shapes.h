@@ -23,6 +23,9 @@ using NamedExtents = std::vector<std::pair<std::string, Extents>>;
 /// value "C:/x". `flag` begins the message of a failure; so does it below.
 NamedTexts parse_pairs(std::string_view text, std::string_view flag);
 
+/// The same list where names may come again, as they do where later entries stand for earlier ones.
+NamedTexts parse_pairs_that_repeat(std::string_view text, std::string_view flag);
+
 /// "x:1x3x224x224,y:4,z:scalar". A scalar may also be written as nothing: "z:".
 NamedExtents parse_shapes(std::string_view text, std::string_view flag);
 

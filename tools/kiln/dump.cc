@@ -5,7 +5,6 @@
 #include "builder/specialize.h"
 #include "commands.h"
 #include "network.h"
-#include "ops/constant.h"
 #include "passes/pass.h"
 
 namespace kiln {
@@ -16,14 +15,6 @@ struct Wanted {
   bool count = false;
   std::string text;
 };
-int count_nodes(const ir::Graph& graph) {
-  int count = 0;
-  for (int i = 0; i < graph.num_nodes(); ++i) {
-    const auto id = static_cast<ir::NodeId>(i);
-    count += graph.alive(id) && !graph.node(id).op.as<ops::Constant>();
-  }
-  return count;
-}
 Status after_pass(void* user, std::string_view pass, const ir::Graph& graph) {
   auto& wanted = *static_cast<Wanted*>(user);
   if (pass == wanted.pass) wanted.text = ir::print(graph);

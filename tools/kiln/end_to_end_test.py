@@ -3,13 +3,63 @@
 
 usage: end_to_end_test.py KILN TRTEXEC DIGITS_FOLDER
 """
-import json, pathlib, re, subprocess, sys, tempfile, unittest
+import json, os, pathlib, re, subprocess, sys, tempfile, unittest
+
+from onnx_bytes import field, float_tensor
 
 KILN, TRTEXEC, DIGITS = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 
 
 def run(*command):
     return subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=120)
+
+
+def sums_below_a_limit():
+    """An ONNX model whose loop adds 1 until the sum reaches its input; the output has all sums, as many as the run makes."""
+    node = lambda op, reads, makes, *rest: b"".join([*(field(1, x) for x in reads), *(field(2, x) for x in makes), field(4, op), *rest])  # noqa: E731
+    value = lambda name, kind: field(1, name) + field(2, field(1, field(1, kind) + field(2, b"")))  # noqa: E731
+    graph = lambda nodes, initializers, inputs, outputs: b"".join(  # noqa: E731
+        [*(field(1, x) for x in nodes), field(2, "g"), *(field(5, x) for x in initializers), *(field(11, x) for x in inputs), *(field(12, x) for x in outputs)]
+    )
+    float_kind, int64_kind, bool_kind = 1, 7, 9
+    body = graph(
+        [node("Add", ["s", "one"], ["t"]), node("Less", ["t", "limit"], ["more"]), node("Identity", ["t"], ["o"])],
+        [float_tensor("one", [], 1)],
+        [value("i", int64_kind), value("go", bool_kind), value("s", float_kind)],
+        [value("more", bool_kind), value("t", float_kind), value("o", float_kind)],
+    )
+    loop = node("Loop", ["", "", "zero"], ["last", "all"], field(5, field(1, "body") + field(6, body) + field(20, 5)))
+    outputs = [field(1, "all") + field(2, field(1, field(1, float_kind) + field(2, field(1, field(2, "n")))))]
+    network = graph([loop], [float_tensor("zero", [], 0)], [value("limit", float_kind)], outputs)
+    return field(1, 8) + field(7, network) + field(8, field(2, 16))
+
+
+class Serve(unittest.TestCase):
+    def serve(self, python, *words):
+        environment = {**os.environ, "KILN_PYTHON": str(python)}
+        return subprocess.run([KILN, "serve", *words], capture_output=True, text=True, timeout=120, env=environment)
+
+    def test_runs_the_package_with_all_words(self):
+        with tempfile.TemporaryDirectory() as folder:
+            python = pathlib.Path(folder) / "python"
+            python.write_text('#!/bin/sh\n[ "$1" = -c ] || exit 2\nshift 2\nprintf "%s|" "$@"\nexit 3\n')
+            python.chmod(0o755)
+            done = self.serve(python, "a b.plan", "--http-port=0")
+            self.assertEqual((done.returncode, done.stdout), (3, "a b.plan|--http-port=0|"), done.stderr)
+
+    def test_says_what_is_missing(self):
+        done = self.serve("/nowhere/python", "m.plan")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("Python cannot be run as '/nowhere/python': No such file", done.stderr)
+
+    def test_explains_a_python_without_the_package(self):
+        with tempfile.TemporaryDirectory() as folder:
+            python = pathlib.Path(folder) / "python"
+            python.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S "$@"\n')  # which has no packages
+            python.chmod(0o755)
+            done = self.serve(python, "m.plan")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("pip install 'kiln-inference[serve]'", done.stderr)
 
 
 class Why(unittest.TestCase):
@@ -47,12 +97,12 @@ class Why(unittest.TestCase):
             self.assertIn("kiln why m.plan", told.stdout)
             helps = told.stdout
         for message, *words in [
-            ("no command is called 'explain'; there are help, dump, profile, why, run", "explain"),
+            ("no command is called 'explain'; there are help, dump, profile, why, diff, show, run", "explain"),
             ("the command is missing", "--fp16"),
             ("usage: kiln why m.plan [LAYER]", "why"),
             ("usage: kiln dump m.onnx", "dump", "a.onnx", "b.onnx"),
             ("unknown flag --rums; did you mean --runs?", "profile", "m.onnx", "--rums=2"),
-            ("kiln dump has no flag --fp16, which is for profile and run", "dump", "m.onnx", "--fp16"),
+            ("kiln dump has no flag --fp16, which is for diff, profile, run and show", "dump", "m.onnx", "--fp16"),
             ("--runs: 0 is outside [1, 2147483647]", "profile", f"{DIGITS}/digits.onnx", "--runs=0"),
             ("has no input 'zz'; its inputs are 'image'", "dump", f"{DIGITS}/digits.onnx", "--shapes=zz:1"),
         ]:
@@ -85,6 +135,18 @@ class Why(unittest.TestCase):
             )
             inner = run(KILN, "why", plan, "1.1.2.1.1")
             self.assertRegex(inner.stdout, r"step 1 of \d of the branch of true of If 'v1'")
+
+    def test_runs_what_has_no_bound(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "m.onnx").write_bytes(sums_below_a_limit())
+            (folder / "input_0.pb").write_bytes(float_tensor("limit", [], 3))
+            (folder / "output_0.pb").write_bytes(float_tensor("all", [3], 1, 2, 3))
+            told = run(KILN, "run", folder / "m.onnx", f"--data={folder}")
+            self.assertEqual(told.returncode, 0, told.stderr)
+            self.assertRegex(told.stdout, r"all +f32\[3\], largest 3, off by at most 0 ")
+            profile = run(KILN, "profile", folder / "m.onnx", "--runs=2")
+            self.assertEqual(profile.returncode, 0, profile.stderr)
 
     def test_exports_what_it_measured_as_trtexec_does(self):
         with tempfile.TemporaryDirectory() as folder:

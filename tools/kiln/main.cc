@@ -24,6 +24,17 @@ constexpr Command kCommands[] = {
      "are "
      "listed",
      2, run_why},
+    {"diff", "a [b]",
+     "compare an engine with another or with its ONNX file, tensor by tensor; a and b are plans or ONNX\n"
+     "                                    files: an ONNX file a is built, b is run by references unless --with is "
+     "given",
+     2, run_diff},
+    {"show", "m.plan -o m.html",
+     "write a page that shows an engine: its graph, times, memory and candidates; m.plan may be an\n"
+     "                                    ONNX file, which is built first, or a file of trtexec's --exportLayerInfo "
+     "or\n"
+     "                                    --exportProfile",
+     1, run_show},
     {"run", "m.onnx --data=FOLDER", "run on the tensors of a folder, and compare", 1, run_run},
 };
 
@@ -34,6 +45,7 @@ std::string help() {
     line.resize(std::max<size_t>(line.size() + 1, 36), ' ');
     text += str(line, command.help, "\n");
   }
+  text += "  kiln serve m.plan...              serve over HTTP and gRPC; has flags of its own: kiln serve --help\n";
   return cli::help_text(text, {kFlags});
 }
 
@@ -43,11 +55,26 @@ const Command& find_command(std::string_view name) {
     if (command.name == name) return command;
     names += str(", ", command.name);
   }
-  cli::fail("no command is called '", name, "'; there are ", names);
+  cli::fail("no command is called '", name, "'; there are ", names, ", serve");
 }
 
-Status run(std::span<const char* const> words) {
-  const std::string_view name = words.empty() ? "help" : words[0];
+/// The words with "-o FILE" as one word, "-o=FILE".
+std::vector<std::string> with_outputs_joined(std::span<const char* const> words) {
+  std::vector<std::string> joined;
+  for (const std::string_view word : words)
+    if (!joined.empty() && joined.back() == "-o")
+      joined.back() += str("=", word);
+    else
+      joined.emplace_back(word);
+  return joined;
+}
+
+Status run(std::span<const char* const> given) {
+  const std::string_view name = given.empty() ? "help" : given[0];
+  if (name == "serve") return run_serve(given.subspan(1));
+  const std::vector<std::string> joined = with_outputs_joined(given);
+  std::vector<const char*> words;
+  for (const std::string& word : joined) words.push_back(word.c_str());
   if (name == "help" || cli::wants_help(words)) return std::fputs(help().c_str(), stdout), Status{};
   const cli::Arguments arguments(words, {kFlags});
   cli::require(!arguments.operands().empty(), "the command is missing; kiln help lists them");
@@ -70,6 +97,8 @@ int main(int argc, char** argv) {
     const kiln::Status done = kiln::run(std::span<char*>(argv, static_cast<size_t>(argc)).subspan(1));
     if (done) return 0;
     std::fprintf(stderr, "kiln: %s\n", done.error().message.c_str());
+  } catch (const kiln::Exit& exit) {
+    return exit.status;
   } catch (const kiln::CheckFailed& failed) {
     std::fprintf(stderr, "kiln: %s\n", failed.message.c_str());
   } catch (const std::exception& failed) {

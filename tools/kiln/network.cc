@@ -4,6 +4,7 @@
 
 #include "onnx/importer.h"
 #include "onnx/reader.h"
+#include "ops/constant.h"
 
 namespace kiln {
 
@@ -15,6 +16,15 @@ Result<ir::Graph> import_file(const std::string& path) {
   std::string all;
   for (const onnx::Problem& problem : report.errors) all += (all.empty() ? "" : "\n  ") + problem.message;
   return error(Code::kUnsupported, path, ": ", all);
+}
+
+int count_nodes(const ir::Graph& graph) {
+  int count = 0;
+  for (int i = 0; i < graph.num_nodes(); ++i) {
+    const auto id = static_cast<ir::NodeId>(i);
+    count += graph.alive(id) && !graph.node(id).op.as<ops::Constant>();
+  }
+  return count;
 }
 
 std::vector<std::string> input_names(const ir::Graph& graph) {

@@ -13,6 +13,9 @@ namespace kiln {
 /// The graph of an ONNX file. Every problem of the model is in the error.
 Result<ir::Graph> import_file(const std::string& path);
 
+/// The number of nodes, constants and bodies aside.
+int count_nodes(const ir::Graph& graph);
+
 std::vector<std::string> input_names(const ir::Graph& graph);
 
 /// Reads shapes by `cli::read_shapes`, whose warnings go to the standard error.

@@ -12,6 +12,7 @@
 #include "network.h"
 #include "plan/nested_steps.h"
 #include "session.h"
+#include "step_times.h"
 #include "tensor/view.h"
 
 namespace kiln {
@@ -20,79 +21,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double since_ms(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-/// Collects the times of each step over several runs, and the least of them.
-class Times final : public runtime::StepObserver {
- public:
-  explicit Times(size_t steps) : best_ms(steps, 1e30f) {}
-  void begin() { at_ = 0; }
-  void step_done(const plan::Step& step, float time_ms) override {
-    best_ms[at_] = std::min(best_ms[at_], time_ms), ++at_;
-    layers.reportLayerTime(step.name.c_str(), time_ms);
-  }
-  std::vector<float> best_ms;
-  cli::LayerProfile layers;  ///< steps of one name are one layer
-
- private:
-  size_t at_ = 0;
-};
-
-/// Collects how often each body runs in a run of the network, and the time of its steps; of several runs the least.
-class BodyTimes final : public runtime::BodyObserver {
- public:
-  struct Body {
-    int64_t num_runs = 0;
-    std::vector<double> total_ms;  ///< by step, of all its runs
-    double all_ms() const { return std::accumulate(total_ms.begin(), total_ms.end(), 0.0); }
-  };
-  void begin() { now_.clear(); }
-  void body_ran(int body, std::span<const float> times_ms) noexcept override {
-    Body& of = now_[body];
-    ++of.num_runs;
-    of.total_ms.resize(times_ms.size(), 0);
-    for (size_t s = 0; s < times_ms.size(); ++s) of.total_ms[s] += static_cast<double>(times_ms[s]);
-  }
-  void end() {
-    for (auto& [body, times] : now_)
-      if (Body& best = best_[body]; best.num_runs == 0 || times.all_ms() < best.all_ms()) best = std::move(times);
-  }
-  /// Null: it has not run.
-  const Body* find(const plan::Plan& plan, const plan::Body& body) const {
-    const auto found = best_.find(static_cast<int>(&body - plan.bodies.data()));
-    return found == best_.end() ? nullptr : &found->second;
-  }
-
- private:
-  std::map<int, Body> now_, best_;
-};
-
-/// The inputs' extents: those that `shapes` names, or the profile's optimum.
-std::vector<Extents> extents_at(const plan::Plan& plan, const cli::NamedExtents& shapes) {
-  const cli::EntryIndex<Extents> named(shapes);
-  std::vector<Extents> result;
-  for (size_t i = 0; i < plan.inputs.size(); ++i) {
-    const Extents* found = named.find(plan.inputs[i].name);
-    const Extents& best = plan.profiles[0].ranges[i].opt;
-    result.push_back(found ? cli::as_declared(*found, best) : best);
-  }
-  return result;
-}
-
-/// Inputs of small numbers.
-Result<std::vector<HostTensor>> made_up_inputs(const plan::Plan& plan, std::span<const Extents> extents) {
-  std::vector<HostTensor> result;
-  for (size_t i = 0; i < plan.inputs.size(); ++i) {
-    HostTensor::Fresh fresh = TRY(HostTensor::make(plan.inputs[i].dtype, extents[i]));
-    const bool real = is_float(plan.inputs[i].dtype);
-    for (int64_t k = 0; k < fresh.tensor.volume(); ++k) {
-      const int64_t noise = (k * 2654435761 >> 16) & 255;
-      store_number(plan.inputs[i].dtype, fresh.data.data(), k,
-                   real ? static_cast<double>(noise) / 128 - 1 : static_cast<double>(noise & 1));
-    }
-    result.push_back(std::move(fresh.tensor));
-  }
-  return result;
 }
 
 /// The work of a step at the extents bound: multiply-adds count twice, every tensor is moved once.
@@ -168,16 +96,16 @@ void print_step(double ms, const plan::NestedStep& nested) {
 }
 
 /// Prints each step, and below one that has bodies the steps of those that ran, with the time of all their runs.
-void print_steps(const plan::Plan& plan, const Times& times, const BodyTimes& bodies, double total_ms) {
+void print_steps(const plan::Plan& plan, const StepTimes& times, double total_ms) {
   std::map<std::string, double> by_tactic;
   for (const plan::NestedStep& nested : plan::nested_steps(plan, plan.profiles[0])) {
     if (!nested.body) {
-      const auto ms = static_cast<double>(times.best_ms[nested.step]);
+      const double ms = times.best_ms[nested.step];
       by_tactic[nested.get().info.tactic] += ms;
       print_step(ms, nested);
       continue;
     }
-    const BodyTimes::Body* ran = bodies.find(plan, *nested.body);
+    const BodyTime* ran = times.find(plan, *nested.body);
     const int64_t num_runs = ran ? ran->num_runs : 0;
     if (nested.step == 0)
       std::printf("%9.4f ms  %*s%lld run%s of the %s\n", ran ? ran->all_ms() : 0.0,
@@ -192,28 +120,12 @@ void print_steps(const plan::Plan& plan, const Times& times, const BodyTimes& bo
 /// Runs at the extents that `shapes` names, prints what took how long, and returns the times of layers.
 Result<cli::LayerProfile> profile_at(Session& session, const cli::NamedExtents& shapes, int runs) {
   const plan::Plan& plan = *session.plan;
-  const std::vector<Extents> extents = extents_at(plan, shapes);
-  TRY(session.set_inputs(TRY(made_up_inputs(plan, extents))));
-  Times times(plan.profiles[0].steps.size());
-  BodyTimes bodies;
-  session.context->set_body_observer(&bodies);
-  std::vector<double> wall;
-  for (int pass = 0; pass < 2; ++pass) {  // steps are timed apart from the whole
-    session.context->set_timing(pass == 1);
-    for (int i = 0; i < runs; ++i) {
-      const Clock::time_point start = Clock::now();
-      bodies.begin();
-      TRY(session.run());
-      bodies.end();
-      if (pass == 0) wall.push_back(since_ms(start));
-      times.begin();
-      if (pass == 1) session.context->report_times(times);
-    }
-  }
-  session.context->set_timing(false);
-  session.context->set_body_observer(nullptr);
+  const std::vector<Extents> extents = extents_at(plan, 0, shapes);
+  TRY(session.set_inputs(TRY(made_up_inputs(plan, 0, extents))));
+  StepTimes times = TRY(measure(session, runs));
+  const std::vector<double>& wall = times.wall_ms;
   const double first = wall[0], least = *std::ranges::min_element(wall), median = cli::median(wall);
-  print_steps(plan, times, bodies, median);
+  print_steps(plan, times, median);
   std::printf("%9.4f ms median of %d runs, %.4f ms least, %.4f ms the first, %zu steps, %.1f MB arena\n", median, runs,
               least, first, plan.profiles[0].steps.size(), static_cast<double>(plan.profiles[0].arena_bytes) / 1e6);
   print_work(plan, extents, median);
@@ -239,6 +151,7 @@ Status run_profile(const cli::Arguments& arguments) {
   const ir::Graph graph = TRY(import_file(arguments.operands()[1]));
   std::printf("import %.1f ms\n", since_ms(start));
   Session session = TRY(build_session(arguments, graph, profile_of(graph, shapes.build)));
+  std::printf("build  %.1f ms\n", session.build_ms);
   cli::LayerProfile layers;
   if (!arguments.has("--at")) layers = TRY(profile_at(session, shapes.run, runs));
   for (const auto& [list, at] : lists) {

@@ -69,6 +69,7 @@ Status run_run(const cli::Arguments& arguments) {
   std::vector<HostTensor> inputs = TRY(read_tensors(folder, "input"));
   const ProfileRequest profile = TRY(profile_for(graph, inputs, folder));
   Session session = TRY(build_session(arguments, graph, profile));
+  std::printf("build  %.1f ms\n", session.build_ms);
   TRY(session.set_inputs(std::move(inputs)));
   TRY(session.run());
   TRY(session.fetch());

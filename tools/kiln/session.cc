@@ -41,30 +41,58 @@ Status Session::set_inputs(std::vector<HostTensor> tensors) {
     context->set_input_address(static_cast<int>(i), on_host ? inputs[i].bytes().data() : inputs_there.back().address());
   }
   TRY(context->bind());
-  outputs.clear();
-  outputs_there.clear();
-  for (size_t i = 0; i < plan->outputs.size(); ++i) {
-    const int64_t bytes = context->largest_output_bytes(static_cast<int>(i));
-    HostTensor::Fresh fresh = TRY(HostTensor::make(DType::kU8, {bytes}));
-    outputs_there.push_back(TRY(Staging::of(*device, *stream, fresh.data)));
-    context->set_output_address(static_cast<int>(i), outputs_there.back().address());
-    outputs.push_back(std::move(fresh.tensor));
+  output_places = std::make_unique<OutputPlaces>(*device, *stream, *plan);
+  return output_places->make(*context);
+}
+
+Result<OutputPlaces::Place> OutputPlaces::place_of(int64_t bytes) {
+  HostTensor::Fresh fresh = TRY(HostTensor::make(DType::kU8, {bytes}));
+  Staging there = TRY(Staging::of(device_, stream_, fresh.data));
+  return Place{std::move(fresh.tensor), std::move(there)};
+}
+
+Status OutputPlaces::make(runtime::Context& context) {
+  for (int i = 0; i < static_cast<int>(plan_.outputs.size()); ++i) {
+    // One without a bound begins with nothing: `memory_of` makes its place.
+    places_.push_back(TRY(place_of(std::max<int64_t>(context.largest_output_bytes(i), 0))));
+    context.set_output_address(i, places_.back().there.address());
   }
+  context.set_output_memory(this);
   return {};
 }
 
-Status Session::fetch() {
-  for (const Staging& output : outputs_there) TRY(output.fetch(*device, *stream));
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const Extents extents = context->latest_output_extents(static_cast<int>(i));
-    HostTensor::Fresh cut = TRY(HostTensor::make(plan->outputs[i].dtype, extents));
-    std::copy_n(outputs[i].bytes().begin(), cut.data.size(), cut.data.begin());
-    outputs[i] = std::move(cut.tensor);
+Result<void*> OutputPlaces::memory_of(int output, const Extents& extents) {
+  const auto i = static_cast<size_t>(output);
+  const int64_t bytes = size_bytes(plan_.outputs[i].dtype, TRY(checked_volume(extents)));
+  if (bytes > std::ssize(places_[i].tensor.bytes())) places_[i] = TRY(place_of(bytes));
+  return places_[i].there.address();
+}
+
+Result<std::vector<HostTensor>> OutputPlaces::fetch(const runtime::Context& context) const {
+  std::vector<HostTensor> outputs;
+  for (size_t i = 0; i < places_.size(); ++i) {
+    TRY(places_[i].there.fetch(device_, stream_));
+    const Extents extents = context.latest_output_extents(static_cast<int>(i));
+    HostTensor::Fresh cut = TRY(HostTensor::make(plan_.outputs[i].dtype, extents));
+    std::copy_n(places_[i].tensor.bytes().begin(), cut.data.size(), cut.data.begin());
+    outputs.push_back(std::move(cut.tensor));
   }
-  return {};
+  return outputs;
 }
 
 namespace {
+
+Result<std::unique_ptr<cuda::CudaDevice>> make_cuda_device() {
+  auto made = TRY(cuda::CudaDevice::create(0));
+  made->set_executor(std::make_unique<cuda::CudaExecutor>(*made));
+  return made;
+}
+
+Result<std::unique_ptr<cpu::CpuDevice>> make_cpu_device(std::optional<cpu::Target> instructions) {
+  auto made = TRY(cpu::CpuDevice::create(cpu::default_team_size(), instructions));
+  made->set_executor(std::make_unique<cpu::CpuExecutor>(made->team()));
+  return made;
+}
 
 Result<std::unique_ptr<Backend>> make_backend(const cli::Arguments& arguments, std::unique_ptr<Device>& device) {
   const std::string wanted = arguments.text("--backend", "cpu");
@@ -74,17 +102,23 @@ Result<std::unique_ptr<Backend>> make_backend(const cli::Arguments& arguments, s
   TRY(require(set.empty() || instructions, "--instructions is '", set, "'; it may be avx2, avx512 or neon"));
   TRY(require(set.empty() || wanted == "cpu", "--instructions is for --backend=cpu"));
   if (wanted == "cuda") {
-    auto made = TRY(cuda::CudaDevice::create(0));
-    made->set_executor(std::make_unique<cuda::CudaExecutor>(*made));
+    auto made = TRY(make_cuda_device());
     auto backend = std::make_unique<cuda::CudaBackend>(*made);
     device = std::move(made);
     return backend;
   }
-  auto made = TRY(cpu::CpuDevice::create(cpu::default_team_size(), instructions));
-  made->set_executor(std::make_unique<cpu::CpuExecutor>(made->team()));
+  auto made = TRY(make_cpu_device(instructions));
   auto backend = std::make_unique<cpu::CpuBackend>(*made);
   device = std::move(made);
   return backend;
+}
+
+/// Loads the session's plan on its device.
+Status load_engine(Session& session, Log& log) {
+  session.engine = TRY(runtime::Engine::load(session.plan, *session.device, log));
+  session.context = TRY(runtime::Context::create(session.engine, runtime::Context::Memory::kOwn));
+  session.stream = TRY(session.device->create_stream());
+  return {};
 }
 
 }  // namespace
@@ -97,6 +131,7 @@ Result<Session> build_session(const cli::Arguments& arguments, const ir::Graph& 
   request.numerics.tf32 = !arguments.has("--noTF32");
   request.numerics.fp16 = arguments.has("--fp16");
   request.numerics.bf16 = arguments.has("--bf16");
+  request.numerics.strongly_typed = arguments.has("--stronglyTyped");
   const cli::TacticSourceChoice sources = cli::parse_tactic_sources(arguments.text("--tacticSources"));
   request.numerics.cublas_lt = sources.takes("CUBLAS_LT", request.numerics.cublas_lt);
   request.numerics.cudnn = sources.takes("CUDNN", request.numerics.cudnn);
@@ -105,11 +140,20 @@ Result<Session> build_session(const cli::Arguments& arguments, const ir::Graph& 
   request.profiles.push_back(profile);
   const auto start = std::chrono::steady_clock::now();
   session.plan = std::make_shared<const plan::Plan>(TRY(build_plan(graph, *backend, request, log)));
-  std::printf("build  %.1f ms\n",
-              std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
-  session.engine = TRY(runtime::Engine::load(session.plan, *session.device, log));
-  session.context = TRY(runtime::Context::create(session.engine, runtime::Context::Memory::kOwn));
-  session.stream = TRY(session.device->create_stream());
+  session.build_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  TRY(load_engine(session, log));
+  return session;
+}
+
+Result<Session> load_session(std::shared_ptr<const plan::Plan> plan) {
+  Session session;
+  if (plan->device_kind == "cuda")
+    session.device = TRY(make_cuda_device());
+  else
+    session.device = TRY(make_cpu_device({}));
+  session.plan = std::move(plan);
+  NullLog silence;
+  TRY(load_engine(session, silence));
   return session;
 }
 

@@ -9,7 +9,7 @@ LONGEST_FILE = 700
 LONGEST_FUNCTION = 70
 FOLDERS = ["src", "cudart", "plugins", "tools", "samples", "conformance", "bench", "fuzz", "python", "cmake"]
 CXX = {".h", ".cc", ".cu", ".cuh"}
-SUFFIXES = CXX | {".def", ".py", ".sh", ".cmake", ".txt"}
+SUFFIXES = CXX | {".js", ".html", ".css", ".def", ".py", ".sh", ".cmake", ".txt"}
 # Copied as they are from where they are maintained, or a list that a script writes.
 EXEMPT = {"conformance/abi/check_abi.py", "conformance/cases/cuda_instances.txt"}
 

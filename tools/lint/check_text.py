@@ -5,7 +5,7 @@ import re
 
 import sources
 
-SUFFIXES = {".h", ".cc", ".cu", ".cuh", ".def", ".py", ".sh", ".cmake", ".txt", ".md", ".json", ".yml", ".in", ""}
+SUFFIXES = {".h", ".cc", ".cu", ".cuh", ".def", ".py", ".sh", ".cmake", ".txt", ".md", ".json", ".js", ".html", ".css", ".yml", ".in", ""}
 BINARY = re.compile(rb"\0")
 # Spelled in parts, so that this file passes its own check.
 RULES = [

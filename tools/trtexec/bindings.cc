@@ -118,7 +118,7 @@ Tensor tensor_of(const nvinfer1::ICudaEngine& engine, int index, Log& log) {
   return tensor;
 }
 
-void make_memory(Tensor& tensor, nvinfer1::IExecutionContext& context) {
+void make_memory(Tensor& tensor, nvinfer1::IExecutionContext& context, bool managed) {
   const char* name = tensor.name.c_str();
   if (!tensor.is_input && is_dynamic(tensor.shape)) {
     tensor.growing = std::make_unique<GrowingOutput>();
@@ -126,8 +126,9 @@ void make_memory(Tensor& tensor, nvinfer1::IExecutionContext& context) {
     return;
   }
   const int64_t bytes = size_bytes(tensor.type, stored_count(tensor));
-  tensor.host = Memory(Place::kHost, bytes);
-  if (!tensor.on_host) tensor.device = Memory(Place::kDevice, bytes);
+  tensor.is_shared = managed && !tensor.on_host;
+  tensor.host = Memory(tensor.is_shared ? Place::kManaged : Place::kHost, bytes);
+  if (tensor.is_copied()) tensor.device = Memory(Place::kDevice, bytes);
 }
 
 void* address_of(const std::vector<Tensor>& tensors, const Tensor& tensor, const nvinfer1::ICudaEngine& engine) {
@@ -135,9 +136,9 @@ void* address_of(const std::vector<Tensor>& tensors, const Tensor& tensor, const
     const auto input = std::ranges::find(tensors, alias, &Tensor::name);
     require(input != tensors.end(), "output '", tensor.name, "' shares memory with '", alias,
             "', which is not an input");
-    return input->device.data();
+    return input->is_copied() ? input->device.data() : input->host.data();
   }
-  return tensor.on_host ? tensor.host.data() : tensor.device.data();
+  return tensor.is_copied() ? tensor.device.data() : tensor.host.data();
 }
 
 }  // namespace
@@ -158,7 +159,7 @@ Bindings::Bindings(const nvinfer1::ICudaEngine& engine, nvinfer1::IExecutionCont
     const Extents* given = shapes.find(tensor.name);
     const std::string* file = files.find(tensor.name);
     tensor.shape = settle_shape(context, tensor.name.c_str(), tensor.on_host ? nullptr : given, to);
-    make_memory(tensor, context);
+    make_memory(tensor, context, options.managed_memory);
     if (tensor.on_host)
       fill_shape_tensor(tensor, file, given, to);
     else
@@ -169,7 +170,7 @@ Bindings::Bindings(const nvinfer1::ICudaEngine& engine, nvinfer1::IExecutionCont
   for (Tensor& tensor : tensors_) {
     if (!tensor.is_input) {
       tensor.shape = extents(context.getTensorShape(tensor.name.c_str()));
-      make_memory(tensor, context);
+      make_memory(tensor, context, options.managed_memory);
       if (tensor.growing) {
         to.info("Output binding for ", tensor.name,
                 " is dynamic and will be created during execution using OutputAllocator.");
@@ -187,7 +188,7 @@ Bindings::~Bindings() = default;
 
 void Bindings::copy_inputs(cudaStream_t stream) {
   for (const Tensor& tensor : tensors_)
-    if (tensor.is_input && !tensor.on_host)
+    if (tensor.is_input && tensor.is_copied())
       check(cudaMemcpyAsync(tensor.device.data(), tensor.host.data(), static_cast<size_t>(tensor.host.size_bytes()),
                             cudaMemcpyHostToDevice, stream),
             "cudaMemcpyAsync");
@@ -195,7 +196,7 @@ void Bindings::copy_inputs(cudaStream_t stream) {
 
 void Bindings::copy_outputs(cudaStream_t stream) {
   for (const Tensor& tensor : tensors_)
-    if (!tensor.is_input && !tensor.on_host && !tensor.growing)
+    if (!tensor.is_input && tensor.is_copied() && !tensor.growing)
       check(cudaMemcpyAsync(tensor.host.data(), tensor.device.data(), static_cast<size_t>(tensor.host.size_bytes()),
                             cudaMemcpyDeviceToHost, stream),
             "cudaMemcpyAsync");

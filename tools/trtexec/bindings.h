@@ -23,7 +23,10 @@ struct Tensor {
   bool is_input = false;
   bool on_host = false;  ///< a shape tensor: the context reads and writes host memory
   Memory host, device;
+  bool is_shared = false;                  ///< `host` is the device's memory, too
   std::unique_ptr<GrowingOutput> growing;  ///< of an output whose shape the run decides
+  /// Whether its elements are copied between host and device.
+  bool is_copied() const { return !on_host && !is_shared; }
 };
 
 /// Elements that memory has, with those that fill the last vectors.

@@ -1,12 +1,15 @@
 #include "build.h"
 
+#include <map>
 #include <optional>
 
 #include "NvInfer.h"
 #include "NvOnnxParser.h"
+#include "calibration.h"
 #include "cli/files.h"
 #include "cli/new_file.h"
 #include "clock.h"
+#include "layer_choices.h"
 #include "log.h"
 #include "plugins.h"
 #include "profile_shapes.h"
@@ -19,11 +22,16 @@ namespace {
 using nvinfer1::BuilderFlag;
 using nvinfer1::MemoryPoolType;
 
-void parse_network(const std::string& file, nvinfer1::INetworkDefinition& network, Log& log) {
+void parse_network(const BuildOptions& options, nvinfer1::INetworkDefinition& network, Log& log) {
+  using nvonnxparser::OnnxParserFlag;
+  const std::string& file = options.onnx;
   log.info("Start parsing network model.");
   const Clock clock;
   const std::unique_ptr<nvonnxparser::IParser> parser(nvonnxparser::createParser(network, log));
   require(parser != nullptr, "no ONNX parser: the message above says why");
+  if (options.parser.plugin_instance_norm) parser->clearFlag(OnnxParserFlag::kNATIVE_INSTANCENORM);
+  if (options.parser.plugin_override) parser->setFlag(OnnxParserFlag::kENABLE_PLUGIN_OVERRIDE);
+  if (options.parser.adjust_for_dla) parser->setFlag(OnnxParserFlag::kADJUST_FOR_DLA);
   if (!parser->parseFromFile(file.c_str(), static_cast<int>(nvinfer1::ILogger::Severity::kINFO))) {
     const int count = parser->getNbErrors();
     fail("cannot parse ", file, ": ", count, count == 1 ? " problem, named above" : " problems, named above");
@@ -62,18 +70,46 @@ void set_flag(nvinfer1::IBuilderConfig& config, BuilderFlag flag, bool on) {
   on ? config.setFlag(flag) : config.clearFlag(flag);
 }
 
-void configure(const BuildOptions& options, nvinfer1::IBuilderConfig& config) {
-#pragma GCC diagnostic push  // --fp16, --bf16 and --tacticSources stand for deprecated calls
+#pragma GCC diagnostic push  // many flags stand for deprecated calls
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-  if (options.fp16) config.setFlag(BuilderFlag::kFP16);
-  if (options.bf16) config.setFlag(BuilderFlag::kBF16);
+void set_flags(const BuildOptions& options, nvinfer1::IBuilderConfig& config) {
+  const PrecisionOptions& precision = options.precision;
+  const bool constrains = !precision.layers.empty() || !precision.outputs.empty();
+  const bool obeys = precision.constraints == PrecisionConstraints::kObey;
+  const bool prefers = precision.constraints == PrecisionConstraints::kPrefer;
+  const std::pair<BuilderFlag, bool> flags[] = {
+      {BuilderFlag::kFP16, precision.fp16 || (options.on_dla && !precision.int8)},
+      {BuilderFlag::kBF16, precision.bf16},
+      {BuilderFlag::kINT8, precision.int8},
+      {BuilderFlag::kFP8, precision.fp8},
+      {BuilderFlag::kINT4, precision.int4},
+      {BuilderFlag::kTF32, precision.tf32},
+      {BuilderFlag::kOBEY_PRECISION_CONSTRAINTS, constrains && obeys},
+      {BuilderFlag::kPREFER_PRECISION_CONSTRAINTS, (constrains && prefers) || (options.on_dla && !obeys)},
+      {BuilderFlag::kDIRECT_IO, options.direct_io},
+      {BuilderFlag::kGPU_FALLBACK, options.on_dla},
+      {BuilderFlag::kSPARSE_WEIGHTS, options.sparse_weights},
+      {BuilderFlag::kDISABLE_TIMING_CACHE, options.timing_cache_off},
+      {BuilderFlag::kDISABLE_COMPILATION_CACHE, !options.compilation_cache},
+      {BuilderFlag::kERROR_ON_TIMING_CACHE_MISS, options.error_on_cache_miss},
+      {BuilderFlag::kMONITOR_MEMORY, options.monitor_memory},
+      {BuilderFlag::kDISTRIBUTIVE_INDEPENDENCE, options.distributive_independence}};
+  for (const auto& [flag, on] : flags) set_flag(config, flag, on);
+}
+
+void configure(const BuildOptions& options, nvinfer1::IBuilderConfig& config) {
+  set_flags(options, config);
   // A build uses cuBLASLt by default although the default bits do not name it. Adding another source must not drop it.
   constexpr uint32_t kCublasLt = 1U << static_cast<uint32_t>(nvinfer1::TacticSource::kCUBLAS_LT);
   if (options.tactic_sources.given())
     config.setTacticSources(options.tactic_sources.applied_to(config.getTacticSources() | kCublasLt));
-#pragma GCC diagnostic pop
-  set_flag(config, BuilderFlag::kTF32, options.tf32);
-  set_flag(config, BuilderFlag::kERROR_ON_TIMING_CACHE_MISS, options.error_on_cache_miss);
+  if (options.on_dla) config.setDefaultDeviceType(nvinfer1::DeviceType::kDLA);
+  for (const auto& [feature, on] : options.preview_features) config.setPreviewFeature(feature, on);
+  config.setHardwareCompatibilityLevel(options.hardware_level);
+  if (options.max_tactics != -1) config.setMaxNbTactics(options.max_tactics);
+  if (options.tiling_level != 0)
+    config.setTilingOptimizationLevel(static_cast<nvinfer1::TilingOptimizationLevel>(options.tiling_level));
+  if (options.l2_limit >= 0) config.setL2LimitForTiling(options.l2_limit);
   if (options.workspace_bytes)
     config.setMemoryPoolLimit(MemoryPoolType::kWORKSPACE, static_cast<size_t>(*options.workspace_bytes));
   if (options.tactic_shared_bytes)
@@ -82,6 +118,28 @@ void configure(const BuildOptions& options, nvinfer1::IBuilderConfig& config) {
   if (options.max_aux_streams >= 0) config.setMaxAuxStreams(options.max_aux_streams);
   config.setAvgTimingIterations(options.avg_timing);
   config.setProfilingVerbosity(verbosity(options.detail));
+}
+#pragma GCC diagnostic pop
+
+/// Marks tensors by their names: layers' outputs and inputs of the network.
+void mark_debug_tensors(const BuildOptions& options, nvinfer1::INetworkDefinition& network) {
+  std::map<std::string, nvinfer1::ITensor*> tensors;
+  if (!options.debug_tensors.empty())
+    for (int32_t i = 0; i < network.getNbLayers(); ++i) {
+      nvinfer1::ILayer& layer = *network.getLayer(i);
+      for (int32_t k = 0; k < layer.getNbOutputs(); ++k)
+        if (nvinfer1::ITensor* const output = layer.getOutput(k)) tensors.emplace(output->getName(), output);
+    }
+  for (int32_t i = 0; i < network.getNbInputs(); ++i)
+    tensors.emplace(network.getInput(i)->getName(), network.getInput(i));
+  for (const std::string& name : options.debug_tensors) {
+    const auto found = tensors.find(name);
+    require(found != tensors.end(), "--markDebug: the network has no tensor '", name, "'");
+    require(network.markDebug(*found->second), "--markDebug: '", name, "' was refused: the message above says why");
+  }
+  if (options.debugs_unfused)
+    require(network.markUnfusedTensorsAsDebugTensors(),
+            "--markUnfusedTensorsAsDebugTensors was refused: the message above says why");
 }
 
 void serialize_plugins(const std::vector<std::string>& libraries, nvinfer1::IBuilderConfig& config) {
@@ -168,16 +226,25 @@ std::optional<PlanPieces> build_plan(const BuildOptions& options, const PluginOp
   load_plugins(plugins.dynamics, builder->getPluginRegistry(), log);
   constexpr auto kStronglyTyped = static_cast<uint32_t>(nvinfer1::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED);
   const std::unique_ptr<nvinfer1::INetworkDefinition> network(
-      builder->createNetworkV2(options.strongly_typed ? 1U << kStronglyTyped : 0));
+      builder->createNetworkV2(options.precision.strongly_typed ? 1U << kStronglyTyped : 0));
   require(network != nullptr, "no network: the message above says why");
-  parse_network(options.onnx, *network, log);
+  parse_network(options, *network, log);
 
   const std::unique_ptr<nvinfer1::IBuilderConfig> config(builder->createBuilderConfig());
   require(config != nullptr, "no builder configuration: the message above says why");
   set_formats(options, *network);
+  mark_debug_tensors(options, *network);
   configure(options, *config);
   serialize_plugins(plugins.serialized, *config);
-  add_profile(options.shapes, *network, *builder, *config, log);
+  add_profiles(options.profiles, *network, *builder, *config, log);
+  const PrecisionOptions& precision = options.precision;
+  const std::unique_ptr<Calibration> calibration = calibrate(precision, *network, *config, log);
+  if (!precision.calibration_shapes.empty())
+    set_calibration_shapes(precision.calibration_shapes, *network, *builder, *config);
+  else if (precision.calibration_profile > 0)
+    set_calibration_shapes(options.profiles[static_cast<size_t>(precision.calibration_profile)], *network, *builder,
+                           *config);
+  choose_for_layers(options, *network, *config, log);
   std::optional<TimingCacheFile> cache;
   if (!options.timing_cache.empty()) cache.emplace(options.timing_cache, *config, log);
 

@@ -71,8 +71,13 @@ std::string Graph::end(cudaStream_t stream, bool queued) {
 
 Memory::Memory(Place place, int64_t size_bytes) : size_bytes_(size_bytes), place_(place) {
   const auto size = static_cast<size_t>(std::max<int64_t>(size_bytes, 1));
-  const cudaError_t status = place == Place::kHost ? cudaMallocHost(&data_, size) : cudaMalloc(&data_, size);
-  require(status == cudaSuccess, "no ", size_bytes, " bytes of ", place == Place::kHost ? "host" : "device",
+  const auto allocate = [&] {
+    if (place == Place::kManaged) return cudaMallocManaged(&data_, size, cudaMemAttachGlobal);
+    return place == Place::kHost ? cudaMallocHost(&data_, size) : cudaMalloc(&data_, size);
+  };
+  constexpr std::string_view kNames[] = {"host", "device", "managed"};
+  const cudaError_t status = allocate();
+  require(status == cudaSuccess, "no ", size_bytes, " bytes of ", kNames[static_cast<int>(place)],
           " memory: ", cudaGetErrorString(status));
 }
 

@@ -68,7 +68,11 @@ class Graph {
   cudaGraphExec_t exec_ = nullptr;
 };
 
-enum class Place { kHost, kDevice };  ///< memory that the device copies from and to quickly; memory of the device
+enum class Place {
+  kHost,     ///< memory that the device copies from and to quickly
+  kDevice,   ///< memory of the device
+  kManaged,  ///< memory that host and device share
+};
 
 class Memory {
  public:

@@ -1,18 +1,47 @@
 #include "cli/text.h"
 #include "options.h"
+#include "values.h"
 
 namespace kiln::cli::trtexec {
 namespace {
 
 const char* enabled(bool on) { return on ? "Enabled" : "Disabled"; }
 
-std::string precision(const BuildOptions& build) {
-  if (build.strongly_typed) return "Strongly Typed";
-  return str("FP32", build.fp16 ? "+FP16" : "", build.bf16 ? "+BF16" : "");
-}
-
 std::string pool(const std::optional<int64_t>& bytes, double unit, const char* name) {
   return bytes ? str(static_cast<double>(*bytes) / unit, name) : "default";
+}
+
+std::string range_text(const ShapeRange& range) {
+  return str(shape_text(range.min), "+", shape_text(range.opt), "+", shape_text(range.max));
+}
+
+std::string_view timing_cache_mode(const BuildOptions& build) {
+  if (build.timing_cache_off) return "disable";
+  return build.timing_cache.empty() ? "local" : "global";
+}
+
+/// The choices for layers as they were given, but for spaces.
+template <class T, class Text>
+std::string choices(const LayerChoices<T>& choices, Text text) {
+  std::string line;
+  for (const auto& [name, choice] : choices) line += str(line.empty() ? "" : ",", name, ":", text(choice));
+  return line;
+}
+
+std::string types_text(const std::vector<nvinfer1::DataType>& types) {
+  std::string text;
+  for (const nvinfer1::DataType type : types) text += str(text.empty() ? "" : "+", type_name(type));
+  return text;
+}
+
+void describe_precision(const PrecisionOptions& precision, std::vector<std::string>& lines) {
+  const auto device = [](nvinfer1::DeviceType type) { return type == nvinfer1::DeviceType::kDLA ? "DLA" : "GPU"; };
+  const bool has_no_cache = precision.calibration_cache.empty();
+  lines.insert(lines.end(),
+               {str("Precision: ", describe(precision)), str("LayerPrecisions: ", choices(precision.layers, type_name)),
+                str("LayerOutputTypes: ", choices(precision.outputs, types_text)),
+                str("Layer Device Types: ", choices(precision.devices, device)),
+                str("Calibration: ", precision.int8 && has_no_cache ? "Dynamic" : precision.calibration_cache)});
 }
 
 void describe_build(const BuildOptions& build, std::vector<std::string>& lines) {
@@ -21,20 +50,33 @@ void describe_build(const BuildOptions& build, std::vector<std::string>& lines) 
                                 str("Memory Pools: workspace: ", pool(build.workspace_bytes, 1 << 20, " MiB"),
                                     ", tacticSharedMem: ", pool(build.tactic_shared_bytes, 1 << 10, " KiB")),
                                 str("avgTiming: ", build.avg_timing),
-                                str("Precision: ", precision(build)),
+                            });
+  describe_precision(build.precision, lines);
+  lines.insert(lines.end(), {
+                                str("ONNX Plugin InstanceNorm: ", enabled(build.parser.plugin_instance_norm)),
+                                str("ONNX kENABLE_PLUGIN_OVERRIDE flag: ", enabled(build.parser.plugin_override)),
+                                str("Sparsity: ", enabled(build.sparse_weights)),
+                                str("Allow GPU fallback for DLA: ", enabled(build.on_dla)),
+                                str("DirectIO mode: ", enabled(build.direct_io)),
                                 str("Skip inference: ", enabled(build.skip_inference)),
                                 str("Save engine: ", build.save),
                                 str("Load engine: ", build.load),
                                 str("Profiling verbosity: ", static_cast<int>(build.detail)),
                                 str("Tactic sources: ", describe(build.tactic_sources)),
-                                str("timingCacheMode: ", build.timing_cache.empty() ? "local" : "global"),
+                                str("timingCacheMode: ", timing_cache_mode(build)),
                                 str("timingCacheFile: ", build.timing_cache),
+                                str("Enable Compilation Cache: ", enabled(build.compilation_cache)),
+                                str("errorOnTimingCacheMiss: ", enabled(build.error_on_cache_miss)),
                                 str("MaxAuxStreams: ", build.max_aux_streams),
                                 str("BuilderOptimizationLevel: ", build.level.value_or(-1)),
+                                str("MaxTactics: ", build.max_tactics),
+                                str("Calibration Profile Index: ", build.precision.calibration_profile),
                             });
-  for (const auto& [name, range] : build.shapes)
-    lines.push_back(str("Input build shape (profile 0): ", name, "=", shape_text(range.min), "+", shape_text(range.opt),
-                        "+", shape_text(range.max)));
+  for (size_t profile = 0; profile < build.profiles.size(); ++profile)
+    for (const auto& [name, range] : build.profiles[profile])
+      lines.push_back(str("Input build shape (profile ", profile, "): ", name, "=", range_text(range)));
+  for (const auto& [name, range] : build.precision.calibration_shapes)
+    lines.push_back(str("Input calibration shape : ", name, "=", range_text(range)));
 }
 
 void describe_inference(const InferenceOptions& inference, std::vector<std::string>& lines) {
@@ -44,6 +86,7 @@ void describe_inference(const InferenceOptions& inference, std::vector<std::stri
   lines.insert(lines.end(), {
                                 str("Iterations: ", inference.iterations),
                                 str("Duration: ", inference.duration_s, "s (+ ", inference.warmup_ms, "ms warm up)"),
+                                str("Sleep time: ", inference.sleep_ms, "ms"),
                                 str("Idle time: ", inference.idle_ms, "ms"),
                                 str("Inference Streams: ", inference.streams),
                                 str("ExposeDMA: ", enabled(!inference.overlap)),
@@ -52,6 +95,9 @@ void describe_inference(const InferenceOptions& inference, std::vector<std::stri
                                 str("Multithreading: ", enabled(inference.threads)),
                                 str("CUDA Graph: ", enabled(inference.cuda_graph)),
                                 str("Separate profiling: ", enabled(inference.separate_profile_run)),
+                                str("Time Deserialize: ", enabled(inference.time_deserialize)),
+                                str("Persistent Cache Ratio: ", inference.persistent_cache_ratio),
+                                str("Optimization Profile Index: ", inference.profile.value_or(0)),
                                 "Inputs:",
                             });
   for (const auto& [name, file] : inference.inputs) lines.push_back(str(name, "<-", file));

@@ -5,7 +5,7 @@ usage: end_to_end_test.py TRTEXEC DIGITS_FOLDER FOLDER_OF_PLUGIN_LIBRARIES
 """
 import json, os, pathlib, re, resource, struct, subprocess, sys, tempfile, unittest
 
-TRTEXEC, DIGITS, LIBRARIES = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+TRTEXEC, DIGITS, LIBRARIES = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 ONNX = f"--onnx={DIGITS}/digits.onnx"
 RANGE = ["--minShapes=image:1x1x8x8", "--optShapes=image:4x1x8x8", "--maxShapes=image:16x1x8x8"]
 QUICK = ["--iterations=1", "--warmUp=0", "--duration=0"]
@@ -178,7 +178,7 @@ class EndToEnd(unittest.TestCase):
         self.fails("above profile 0's maximum 16", load, "--shapes=image:17x1x8x8")
         self.fails("the engine has no input 'imag'", load, "--shapes=imag:1x1x8x8")
         self.fails("did you mean --loadEngine?", "--loadEngin=x")
-        self.fails("is not in Kiln yet", ONNX, "--int8")
+        self.fails("flag --refit is not in Kiln yet", ONNX, "--refit")
         self.fails("No such file or directory", "--loadEngine=/nowhere/x.plan")
         self.fails("cannot parse", "--onnx=/nowhere/x.onnx")
         self.fails("does not fit the network's", ONNX, "--shapes=image:1x1x9x8")

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "cli/files.h"
 #include "clock.h"
@@ -17,10 +18,11 @@
 namespace kiln::cli::trtexec {
 namespace {
 
-/// A plan that the runtime maps; one that is no regular file gives its bytes as they are asked for.
+/// A plan that the runtime maps; one that is no regular file, or that is to be read in pieces, gives its bytes as they
+/// are asked for.
 class PlanFile final : public IFileReader {
  public:
-  explicit PlanFile(const std::string& path)
+  explicit PlanFile(const std::string& path, bool by_stream)
       : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     require(file_ >= 0, "cannot open plan ", path, ": ", std::strerror(errno));
     struct stat facts {};
@@ -28,12 +30,12 @@ class PlanFile final : public IFileReader {
     require(!S_ISDIR(facts.st_mode), "cannot read plan ", path, ": it is a folder");
     require(!S_ISFIFO(facts.st_mode), "cannot read plan ", path, ": it is a pipe, and Kiln cannot seek in it");
     size_bytes_ = facts.st_size;
-    is_regular_ = S_ISREG(facts.st_mode);
+    may_be_mapped_ = S_ISREG(facts.st_mode) && !by_stream;
   }
   ~PlanFile() noexcept override { ::close(file_); }
   int64_t size_bytes() const { return size_bytes_; }
 
-  char const* path() const noexcept override { return is_regular_ ? path_.c_str() : nullptr; }
+  char const* path() const noexcept override { return may_be_mapped_ ? path_.c_str() : nullptr; }
   int64_t read(void* destination, int64_t size_bytes, cudaStream_t) noexcept override {
     int64_t done = 0;
     while (done < size_bytes) {
@@ -56,7 +58,7 @@ class PlanFile final : public IFileReader {
   const std::string path_;
   int file_;
   int64_t size_bytes_ = 0;
-  bool is_regular_ = false;
+  bool may_be_mapped_ = false;
 };
 
 /// Reads a plan in memory, which is used up.
@@ -122,13 +124,51 @@ LoadedEngine load_engine(PlanPieces plan, const Options& options, Log& log) {
 }
 
 LoadedEngine load_engine(const std::string& file, const Options& options, Log& log) {
-  PlanFile plan(file);
+  PlanFile plan(file, options.runtime.by_stream);
   log.info("Loaded engine with size: ", static_cast<double>(plan.size_bytes()) / (1 << 20), " MiB");
   try {
     return load([&](nvinfer1::IRuntime& runtime) { return runtime.deserializeCudaEngine(plan); }, options, log);
   } catch (const Failure& failure) {
     fail(file, ": ", failure.what());
   }
+}
+
+void time_loading(const std::string& file, const Options& options, Log& log) {
+  constexpr int kWarmUps = 2, kTimes = 20;
+  Log silent;
+  silent.set_silent();
+  const auto load_ms = [&](Log& to) {
+    const Clock clock;
+    const LoadedEngine loaded = load_engine(file, options, to);
+    return clock.ms();  // before it is taken down
+  };
+  log.info("Begin deserialization warmup...");
+  for (int i = 0; i < kWarmUps; ++i) load_ms(i == 0 ? log : silent);  // who cannot load it says why
+  log.info("Begin deserialization engine timing...");
+  const double first_ms = load_ms(silent);
+  log.info("First deserialization time = ", first_ms, " milliseconds");
+  double total_ms = 0;
+  for (int i = 0; i < kTimes; ++i) total_ms += load_ms(silent);
+  log.info("Total deserialization time = ", total_ms, " milliseconds in ", kTimes,
+           " iterations, average time = ", total_ms / kTimes, " milliseconds, first time = ", first_ms,
+           " milliseconds.");
+  log.info("Deserialization Bandwidth = ",
+           1e-6 * kTimes * static_cast<double>(std::filesystem::file_size(file)) / total_ms, " GB/s");
+}
+
+void report_plan_version(const std::string& file, Log& log) {
+  constexpr size_t kTag = 0, kSerialization = 4, kVersion = 24, kSize = 28;  // places in a plan of TensorRT's and ours
+  constexpr uint32_t kPlanTag = 0x74727466;
+  unsigned char header[kSize];
+  PlanFile plan(file, /*by_stream=*/true);
+  require(plan.size_bytes() >= static_cast<int64_t>(kSize) && plan.read(header, kSize, nullptr) == kSize,
+          "--getPlanVersionOnly: ", file, " is too short to be a plan");
+  uint32_t tag = 0, serialization = 0;
+  std::memcpy(&tag, header + kTag, sizeof tag);
+  std::memcpy(&serialization, header + kSerialization, sizeof serialization);
+  require(tag == kPlanTag, "--getPlanVersionOnly: ", file, " is not a plan");
+  log.info("Plan was created with TensorRT version ", int{header[kVersion]}, ".", int{header[kVersion + 1]}, ".",
+           int{header[kVersion + 2]}, ".", int{header[kVersion + 3]});
 }
 
 void report_layers(const ReportOptions& options, nvinfer1::ICudaEngine& engine,

@@ -21,6 +21,12 @@ struct LoadedEngine {
 LoadedEngine load_engine(PlanPieces plan, const Options& options, Log& log);
 LoadedEngine load_engine(const std::string& file, const Options& options, Log& log);
 
+/// --timeDeserialize: loads the plan again and again, and says how long that takes.
+void time_loading(const std::string& file, const Options& options, Log& log);
+
+/// --getPlanVersionOnly: the version of the API that a plan was built by. Nothing else of the plan is read.
+void report_plan_version(const std::string& file, Log& log);
+
 /// --dumpLayerInfo, --exportLayerInfo and --dumpOptimizationProfile. `context` may be null.
 void report_layers(const ReportOptions& options, nvinfer1::ICudaEngine& engine,
                    const nvinfer1::IExecutionContext* context, Log& log);

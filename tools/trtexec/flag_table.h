@@ -1,34 +1,55 @@
-/// trtexec's flags, which are TensorRT's: those that work here, with their help, and those that do not yet.
+/// trtexec's flags: the 126 of TensorRT 10.16's. docs/trtexec.md says of each what it does here.
 #pragma once
 
 #include "cli/flags.h"
 
 namespace kiln::cli::trtexec {
 
-inline constexpr std::string_view kModel = "Model", kBuild = "Build", kInference = "Inference", kReport = "Reports",
-                                  kSystem = "System";
+inline constexpr std::string_view kModel = "Model", kBuild = "Build", kPrecision = "Precision",
+                                  kInference = "Inference", kReport = "Reports", kSystem = "System";
+
+/// A flag that is read and checked, and then refused for what Kiln lacks.
+constexpr Flag lacking(std::string_view name, std::string_view value, std::string_view section, std::string_view help,
+                       std::string_view lacks, Given given = Given::kOnce) {
+  return {name, value, section, help, given, lacks};
+}
+inline constexpr std::string_view kNoRefit = "the weights of an engine cannot be replaced; build it anew",
+                                  kNoStripping = "a plan holds all of its weights",
+                                  kNoStreaming = "all weights of an engine are on the device",
+                                  kNoSafety = "there are no builds for the safety runtime",
+                                  kNoDla = "there are no builds for a DLA", kNoLean = "there is the full runtime only";
 
 inline constexpr Flag kFlags[] = {
     {"--onnx", "FILE", kModel, "the network, an ONNX file"},
     {"--loadEngine", "FILE", kModel, "load this plan and build nothing"},
+    {"--asyncFileReader", "", kModel,
+     "read plans in pieces, through the runtime's stream reader, instead of mapping them"},
+    {"--getPlanVersionOnly", "", kModel, "with --loadEngine: print the version of the plan's API and end"},
 
     {"--saveEngine", "FILE", kBuild, "write the plan to this file"},
-    {"--minShapes", "SHAPES", kBuild, "smallest shapes of dynamic inputs that the plan has to run"},
-    {"--optShapes", "SHAPES", kBuild, "shapes of dynamic inputs to optimize for"},
-    {"--maxShapes", "SHAPES", kBuild, "largest shapes of dynamic inputs that the plan has to run"},
+    {"--minShapes", "SHAPES", kBuild, "smallest shapes of dynamic inputs that the plan has to run", Given::kOften},
+    {"--optShapes", "SHAPES", kBuild, "shapes of dynamic inputs to optimize for", Given::kOften},
+    {"--maxShapes", "SHAPES", kBuild, "largest shapes of dynamic inputs that the plan has to run", Given::kOften},
+    {"--profile", "N", kBuild,
+     "the next --minShapes, --optShapes and --maxShapes are those of optimization profile N; given once for each "
+     "profile",
+     Given::kOften},
     {"--inputIOFormats", "TYPE:FORMAT,...", kBuild,
      "types (fp32, fp16, int32, ...) and formats (chw, hwc8, ...; several joined by +) of inputs, in order, or one for "
      "all"},
     {"--outputIOFormats", "TYPE:FORMAT,...", kBuild, "types and formats of outputs, as for --inputIOFormats"},
-    {"--fp16", "", kBuild, "allow 16-bit IEEE floats where they are faster"},
-    {"--best", "", kBuild, "allow all lower precisions that Kiln has: --fp16 and --bf16"},
-    {"--bf16", "", kBuild, "allow 16-bit brain floats where they are faster"},
-    {"--noTF32", "", kBuild, "multiply 32-bit floats at full precision: no TF32, no Winograd (default: both allowed)"},
-    {"--stronglyTyped", "", kBuild, "take every type from the network"},
+    {"--directIO", "", kBuild,
+     "deprecated: fail where an input or an output would have to be brought to another format"},
     {"--memPoolSize", "POOL:SIZE,...", kBuild,
-     "limits of memory: workspace (in M without a unit), tacticSharedMem; units B, K, M, G"},
+     "limits of memory: workspace, tacticSharedMem (in M without a unit); units B, K, M, G"},
     {"--builderOptimizationLevel", "N", kBuild, "0 (quick build) to 5 (quick network); default 3"},
+    {"--maxTactics", "N", kBuild,
+     "most tactics to time where there is a choice; default -1, as many as --builderOptimizationLevel says"},
+    {"--tilingOptimizationLevel", "N", kBuild, "0 to 3: how long to look for ways to tile several layers; a hint"},
+    {"--l2LimitForTiling", "BYTES", kBuild, "L2 cache that tiling may count on; a hint"},
     {"--timingCacheFile", "FILE", kBuild, "read measured times from this file if it is there, and add to it"},
+    {"--noBuilderCache", "", kBuild, "keep no measured times, not even within this build"},
+    {"--noCompilationCache", "", kBuild, "keep no compiled kernels"},
     {"--errorOnTimingCacheMiss", "", kBuild, "measure nothing: fail if a time is not in the timing cache"},
     {"--profilingVerbosity", "MODE", kBuild,
      "what the plan records about its layers: layer_names_only (default), detailed, none"},
@@ -36,28 +57,99 @@ inline constexpr Flag kFlags[] = {
     {"--tacticSources", "LIST", kBuild,
      "libraries to add to the default sources of kernels (+) or to leave out (-), as in -CUDNN,+CUBLAS_LT"},
     {"--avgTiming", "N", kBuild, "measure each quick candidate at least this often; default 8"},
+    {"--sparsity", "MODE", kBuild, "disable (default), enable: kernels for weights of which every other pair is zero"},
+    {"--preview", "LIST", kBuild, "preview features to switch on (+) or off (-), as in +aliasedPluginIO1003"},
+    {"--hardwareCompatibilityLevel", "MODE", kBuild,
+     "GPUs that the plan has to run on: none, sameComputeCapability, ampere+"},
+    {"--runtimePlatform", "PLATFORM", kBuild, "system that the plan has to run on: SameAsBuild, WindowsAMD64"},
+    {"--excludeLeanRuntime", "", kBuild, "leave the lean runtime out of the plan, in which there is none"},
+    {"--distributiveIndependence", "", kBuild, "results must not depend on what else is in the batch"},
+    {"--monitorMemory", "", kBuild, "report the memory of a build"},
+    {"--decomposableAttentions", "NAME,...", kBuild,
+     "attentions of these names may be built of several layers; * allowed"},
+    {"--pluginInstanceNorm", "", kBuild, "have the parser take InstanceNormalization from a plugin"},
+    {"--pi", "", kBuild, "the same as --pluginInstanceNorm"},
+    {"--enablePluginOverride", "", kBuild, "have the parser prefer a plugin to its own importer of the same name"},
+    {"--adjustForDLA", "", kBuild, "have the parser rewrite layers for a DLA"},
     {"--skipInference", "", kBuild, "build and save, but do not run"},
+    lacking("--refit", "", kBuild, "allow weights to be replaced", kNoRefit),
+    lacking("--refitFromOnnx", "FILE", kBuild, "replace weights by those of a model", kNoRefit),
+    lacking("--stripWeights", "", kBuild, "leave weights out of the plan", kNoStripping),
+    lacking("--stripAllWeights", "", kBuild, "leave all weights out of the plan", kNoStripping),
+    lacking("--weightless", "", kBuild, "deprecated: --stripWeights", kNoStripping),
+    lacking("--allowWeightStreaming", "", kBuild, "allow weights to be streamed from the host", kNoStreaming),
+    {"--markDebug", "NAME,...", kBuild, "make these tensors of the network debug tensors"},
+    {"--markUnfusedTensorsAsDebugTensors", "", kBuild, "make all tensors debug tensors that layers write to memory"},
+    lacking("--buildDLAStandalone", "", kBuild, "build a loadable for a DLA", kNoDla),
+    lacking("--uint8AsymmetricQuantizationDLA", "", kBuild, "have the parser keep UINT8 zero points for a DLA", kNoDla),
+    lacking("--reportCapabilityDLA", "", kBuild, "have the parser check that a DLA takes all nodes", kNoDla),
+    lacking("--safe", "", kBuild, "build for the safety runtime", kNoSafety),
+    lacking("--restricted", "", kBuild, "check the network against the safety scope", kNoSafety),
+    lacking("--dumpKernelText", "", kBuild, "with --safe: write the text of kernels", kNoSafety),
+    lacking("--remoteAutoTuningConfig", "URL", kBuild, "with --safe: measure on another machine", kNoSafety),
+    lacking("--cpuOnly", "", kBuild, "with --safe and --remoteAutoTuningConfig: build without a GPU", kNoSafety),
+    {"--consistency", "", kBuild, "with --safe: check the plan"},
+
+    {"--fp16", "", kPrecision, "allow 16-bit IEEE floats where they are faster"},
+    {"--bf16", "", kPrecision, "allow 16-bit brain floats where they are faster"},
+    {"--int8", "", kPrecision,
+     "allow 8-bit integers, by Q/DQ of the network, --calib, or else ranges without a meaning"},
+    {"--fp8", "", kPrecision, "allow 8-bit floats"},
+    {"--int4", "", kPrecision, "allow 4-bit weights"},
+    {"--best", "", kPrecision, "--fp16, --bf16 and --int8"},
+    {"--noTF32", "", kPrecision,
+     "multiply 32-bit floats at full precision: no TF32, no Winograd (default: both allowed)"},
+    {"--stronglyTyped", "", kPrecision, "take every type from the network"},
+    {"--precisionConstraints", "MODE", kPrecision,
+     "what becomes of the next two flags: none (nothing, the default), prefer (a warning where it cannot be), obey (an "
+     "error)"},
+    {"--layerPrecisions", "NAME:TYPE,...", kPrecision,
+     "types that layers compute in, as in softmax:fp32,conv*:fp16; the last entry that fits counts"},
+    {"--layerOutputTypes", "NAME:TYPE+...,...", kPrecision,
+     "types of layers' outputs, one for each joined by +, or one for all"},
+    {"--layerDeviceTypes", "NAME:GPU|DLA,...", kPrecision, "devices that layers run on"},
+    {"--calib", "FILE", kPrecision, "ranges for --int8: a calibration cache, as TensorRT writes it"},
+    {"--calibProfile", "N", kPrecision, "optimization profile at whose optimum to calibrate; default 0"},
+    {"--minShapesCalib", "SHAPES", kPrecision, "shapes to calibrate at; only those of --optShapesCalib count"},
+    {"--optShapesCalib", "SHAPES", kPrecision, "shapes to calibrate at"},
+    {"--maxShapesCalib", "SHAPES", kPrecision, "shapes to calibrate at; only those of --optShapesCalib count"},
 
     {"--shapes", "SHAPES", kInference,
      "shapes of dynamic inputs for the run; default: those of --optShapes, else 1 for each dynamic extent"},
     {"--loadInputs", "NAME:FILE,...", kInference,
      "values of inputs: raw bytes, row by row, as many as the shape needs; default: random"},
+    {"--useProfile", "N", kInference, "optimization profile to run with; default 0"},
     {"--iterations", "N", kInference, "run at least this often; default 10"},
     {"--duration", "SECONDS", kInference, "run at least this long; default 3; -1 never ends"},
     {"--warmUp", "MS", kInference, "run this long before measuring; default 200"},
+    {"--sleepTime", "MS", kInference, "hold the device back so long behind the first launch; default 0"},
+    {"--idleTime", "MS", kInference, "wait between two queries; default 0"},
     {"--infStreams", "N", kInference, "number of streams, each with its own context, that run side by side; default 1"},
+    {"--streams", "N", kInference, "deprecated; means --infStreams"},
     {"--noDataTransfers", "", kInference, "copy inputs once at the start and outputs once at the end"},
     {"--exposeDMA", "", kInference, "finish one query before the next begins, copies included"},
-    {"--idleTime", "MS", kInference, "wait between two queries; default 0"},
+    {"--useManagedMemory", "", kInference, "keep inputs and outputs in memory that host and device share"},
     {"--useSpinWait", "", kInference, "spin while waiting: less jitter, more processor time"},
     {"--threads", "", kInference, "use one host thread for each stream"},
     {"--useCudaGraph", "", kInference, "capture the run of each context once, and launch that"},
+    {"--allocationStrategy", "MODE", kInference,
+     "memory of a context: static (for all profiles, default), profile (for the one used), runtime (for the shapes)"},
+    {"--persistentCacheRatio", "R", kInference, "part of the L2 cache that may keep activations, 0 to 1; a hint"},
     {"--separateProfileRun", "", kInference, "measure first, then profile layers in a run of its own"},
+    {"--timeDeserialize", "", kInference, "measure how long loading the plan takes, and end"},
+    lacking("--timeRefit", "", kInference, "measure how long replacing weights takes", kNoRefit),
+    lacking("--weightStreamingBudget", "SIZE", kInference, "memory for weights that are streamed: bytes or percent",
+            kNoStreaming),
+    {"--saveDebugTensors", "NAME:FILE,...", kInference,
+     "write debug tensors of one run, ahead of those that are measured, to files: raw bytes, row by row"},
+    {"--saveAllDebugTensors", "FORMAT,...", kInference,
+     "write all debug tensors of that run to files in this folder: summary, numpy, string, raw"},
 
     {"--verbose", "", kReport, "print all messages"},
     {"--avgRuns", "N", kReport, "number of queries that one line of the trace averages; default 10"},
     {"--percentile", "P,...", kReport, "percentiles of times to report; default 90,95,99"},
     {"--dumpOutput", "", kReport, "print the outputs of the last query"},
+    {"--dumpRawBindingsToFile", "", kReport, "write inputs and outputs of the last query to files in this folder"},
     {"--dumpProfile", "", kReport, "print the time of every layer"},
     {"--dumpLayerInfo", "", kReport, "print the layers of the plan"},
     {"--dumpOptimizationProfile", "", kReport, "print the shapes that the plan was built for"},
@@ -65,8 +157,11 @@ inline constexpr Flag kFlags[] = {
     {"--exportOutput", "FILE", kReport, "write the outputs of the last query as JSON"},
     {"--exportProfile", "FILE", kReport, "write the time of every layer as JSON"},
     {"--exportLayerInfo", "FILE", kReport, "write the layers of the plan as JSON"},
+    lacking("--dumpRefit", "", kReport, "print the weights that can be replaced", kNoRefit),
 
     {"--device", "N", kSystem, "device to use; default 0"},
+    {"--useDLACore", "N", kSystem, "DLA core to use; there is none, so that --allowGPUFallback is needed with it"},
+    {"--allowGPUFallback", "", kSystem, "with --useDLACore: run what a DLA does not take elsewhere, which is all"},
     {"--staticPlugins", "LIBRARY", kSystem,
      "load this library, which registers its plugins by itself; may be given several times", Given::kOften},
     {"--plugins", "LIBRARY", kSystem, "deprecated; means --staticPlugins", Given::kOften},
@@ -77,10 +172,14 @@ inline constexpr Flag kFlags[] = {
      "put this library into the plan, which then needs no --dynamicPlugins; may be given several times", Given::kOften},
     {"--ignoreParsedPluginLibs", "", kSystem,
      "leave libraries that the parser names out of a version-compatible plan, which Kiln does not make yet"},
+    lacking("--safetyPlugins", "LIBRARY[PLUGIN,...]", kSystem, "with --safe: plugins for the safety runtime", kNoSafety,
+            Given::kOften),
     {"--versionCompatible", "", kSystem,
      "with --loadEngine: run code of libraries that the plan holds; plans that other versions can load are not in Kiln "
      "yet"},
     {"--vc", "", kSystem, "the same as --versionCompatible"},
+    {"--useRuntime", "RUNTIME", kSystem, "full (default); lean and dispatch are not in Kiln yet"},
+    lacking("--leanDLLPath", "FILE", kSystem, "lean runtime to load version-compatible plans with", kNoLean),
     {"--tempdir", "FOLDER", kSystem,
      "folder of temporary files for libraries that a plan holds; default TMPDIR or /tmp"},
     {"--tempfileControls", "KIND:allow|deny,...", kSystem,
@@ -89,21 +188,6 @@ inline constexpr Flag kFlags[] = {
     {"-h", "", kSystem, "print this text"},
 };
 
-inline constexpr std::string_view kNotYet =
-    "--adjustForDLA --allocationStrategy --allowGPUFallback --allowWeightStreaming --asyncFileReader "
-    "--buildDLAStandalone --calib --calibProfile --consistency --cpuOnly --decomposableAttentions --directIO "
-    "--distributiveIndependence --dumpKernelText --dumpRawBindingsToFile --dumpRefit "
-    "--enablePluginOverride --excludeLeanRuntime --fp8 --getPlanVersionOnly --hardwareCompatibilityLevel "
-    "--int4 --int8 --l2LimitForTiling --layerDeviceTypes --layerOutputTypes "
-    "--layerPrecisions --leanDLLPath --markDebug --markUnfusedTensorsAsDebugTensors --maxShapesCalib --maxTactics "
-    "--minShapesCalib --monitorMemory --noBuilderCache --noCompilationCache --optShapesCalib --persistentCacheRatio "
-    "--pi --pluginInstanceNorm --precisionConstraints --preview --profile --refit --refitFromOnnx "
-    "--remoteAutoTuningConfig --reportCapabilityDLA --restricted --runtimePlatform --safe --safetyPlugins "
-    "--saveAllDebugTensors --saveDebugTensors --sleepTime --sparsity "
-    "--streams --stripAllWeights --stripWeights --tilingOptimizationLevel "
-    "--timeDeserialize --timeRefit --uint8AsymmetricQuantizationDLA --useDLACore --useManagedMemory --useProfile "
-    "--useRuntime --weightStreamingBudget --weightless";
-
-inline constexpr FlagTable kFlagTable{kFlags, kNotYet};
+inline constexpr FlagTable kFlagTable{kFlags};
 
 }  // namespace kiln::cli::trtexec

@@ -29,12 +29,16 @@ class Runner {
 
  private:
   struct Session {
+    Memory memory;  ///< of the context, where it has none of its own
     std::unique_ptr<nvinfer1::IExecutionContext> context;
     std::unique_ptr<Bindings> bindings;
   };
   struct Start;
+  Session make_session(nvinfer1::ICudaEngine& engine, int stream);
+  void give_memory(const nvinfer1::ICudaEngine& engine, Session& session);
   std::vector<Trace> run_sessions(std::span<Session> sessions, const Start& start);
   void capture(QueryLane& lane);
+  void write_debug_tensors(const nvinfer1::ICudaEngine& engine);
 
   const Options& options_;
   Log& log_;

@@ -36,6 +36,8 @@ E value_of(const Named<E> (&rows)[N], std::string_view name, std::string_view fl
 
 }  // namespace
 
+DataType parse_type(std::string_view name, std::string_view flag) { return value_of(kTypes, name, flag, "type"); }
+
 std::vector<IoFormat> parse_io_formats(std::string_view list, std::string_view flag) {
   std::vector<IoFormat> result;
   for (const std::string& entry : split(list, ',')) {

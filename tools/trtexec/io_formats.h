@@ -15,6 +15,9 @@ struct IoFormat {
   nvinfer1::TensorFormats formats;  ///< bits, by nvinfer1::TensorFormat
 };
 
+/// "fp16". Fails with the name and those that there are.
+nvinfer1::DataType parse_type(std::string_view name, std::string_view flag);
+
 /// "fp16:chw,int32:chw+hwc8": an entry a tensor, in the network's order. Fails with the entry and what is wrong with
 /// it.
 std::vector<IoFormat> parse_io_formats(std::string_view list, std::string_view flag);

@@ -47,9 +47,11 @@ void infer(nvinfer1::ICudaEngine& engine, const Options& options, Log& log) {
 
 /// Builds or loads. An engine is made only if something is to be done with it.
 std::optional<LoadedEngine> prepare(const Options& options, Log& log) {
+  if (!options.build.load.empty() && options.inference.time_deserialize) return {};
   if (!options.build.load.empty()) return load_engine(options.build.load, options, log);
   auto plan = build_plan(options.build, options.plugins, log);
   const ReportOptions& report = options.report;
+  if (options.inference.time_deserialize) return {};
   if (options.build.skip_inference && !report.wants_layers() && !report.optimization_profile) return {};
   return plan ? load_engine(std::move(*plan), options, log) : load_engine(options.build.save, options, log);
 }
@@ -65,7 +67,10 @@ void run(const Options& options, Log& log) {
   log.info("Loading standard plugins");
   require(initLibNvInferPlugins(&log, ""), "the standard plugins did not load: the message above says why");
   load_static_plugins(options.plugins.statics, log);
+  if (options.runtime.only_version) return report_plan_version(options.build.load, log);
   const std::optional<LoadedEngine> loaded = prepare(options, log);
+  if (options.inference.time_deserialize && !options.build.skip_inference)
+    return time_loading(options.build.load.empty() ? options.build.save : options.build.load, options, log);
   if (!options.build.skip_inference) return infer(*loaded->engine, options, log);
   if (loaded) report_layers(options.report, *loaded->engine, nullptr, log);
   log.info("Skipped inference phase since --skipInference is added.");

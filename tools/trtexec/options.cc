@@ -1,79 +1,24 @@
 #include "options.h"
 
+#include <algorithm>
+
+#include "build_options.h"
 #include "flag_table.h"
+#include "lacking_options.h"
+#include "old_flags.h"
 
 namespace kiln::cli::trtexec {
 namespace {
 
-void read_pools(const Arguments& arguments, BuildOptions& build) {
-  const std::string* list = arguments.find("--memPoolSize");
-  if (!list) return;
-  for (const auto& [pool, size] : parse_pairs(*list, "--memPoolSize")) {
-    const std::string what = str("--memPoolSize: pool '", pool, "'");
-    if (pool == "workspace")
-      build.workspace_bytes = parse_size(size, 'M', what);
-    else if (pool == "tacticSharedMem")
-      build.tactic_shared_bytes = parse_size(size, 'K', what);
-    else
-      fail(what, " is not one that Kiln has; there are workspace and tacticSharedMem (a DLA's pools need a DLA)");
-  }
+ContextMemory read_memory(const Arguments& arguments) {
+  const std::string mode = arguments.text("--allocationStrategy", "static");
+  if (mode == "static") return ContextMemory::kStatic;
+  if (mode == "profile") return ContextMemory::kProfile;
+  if (mode == "runtime") return ContextMemory::kRuntime;
+  fail("--allocationStrategy: '", mode, "' must be static, profile or runtime");
 }
 
-LayerDetail read_detail(const Arguments& arguments, std::vector<std::string>& warnings) {
-  std::string mode = arguments.text("--profilingVerbosity", "layer_names_only");
-  if (mode == "default" || mode == "verbose") {
-    const std::string now = mode == "default" ? "layer_names_only" : "detailed";
-    warnings.push_back(str("--profilingVerbosity=", mode, " is deprecated; it means ", now));
-    mode = now;
-  }
-  if (mode == "layer_names_only") return LayerDetail::kNamesOnly;
-  if (mode == "none") return LayerDetail::kNone;
-  if (mode == "detailed") return LayerDetail::kDetailed;
-  fail("--profilingVerbosity: '", mode, "' must be layer_names_only, detailed or none");
-}
-
-BuildOptions read_build(const Arguments& arguments, std::vector<std::string>& warnings) {
-  BuildOptions build;
-  build.onnx = arguments.text("--onnx");
-  build.save = arguments.text("--saveEngine");
-  build.load = arguments.text("--loadEngine");
-  const bool best = arguments.has("--best");
-  if (best) warnings.push_back("--best allows FP16 and BF16; INT8 and FP8 are not in Kiln yet");
-  build.fp16 = best || arguments.has("--fp16");
-  build.bf16 = best || arguments.has("--bf16");
-  build.tf32 = !arguments.has("--noTF32");
-  build.strongly_typed = arguments.has("--stronglyTyped");
-  build.skip_inference = arguments.has("--skipInference");
-  if (arguments.has("--builderOptimizationLevel")) {
-    int level = 0;
-    arguments.read("--builderOptimizationLevel", level, 0, 5);
-    build.level = level;
-  }
-  arguments.read("--avgTiming", build.avg_timing, 1);
-  arguments.read("--maxAuxStreams", build.max_aux_streams, 0);
-  build.timing_cache = arguments.text("--timingCacheFile");
-  if (const std::string* list = arguments.find("--tacticSources")) build.tactic_sources = parse_tactic_sources(*list);
-  build.error_on_cache_miss = arguments.has("--errorOnTimingCacheMiss");
-  if (const std::string* list = arguments.find(kInputFormats))
-    build.input_formats = parse_io_formats(*list, kInputFormats);
-  if (const std::string* list = arguments.find(kOutputFormats))
-    build.output_formats = parse_io_formats(*list, kOutputFormats);
-  build.detail = read_detail(arguments, warnings);
-  read_pools(arguments, build);
-
-  require(!(build.load.size() && build.save.size()), "--loadEngine and --saveEngine exclude each other");
-  require(!(build.load.size() && build.onnx.size()),
-          "--loadEngine and --onnx exclude each other: a plan is loaded or built");
-  require(build.load.size() || build.onnx.size(),
-          "no model: --onnx=FILE builds one, --loadEngine=FILE loads a plan, --help lists all flags");
-  if (build.strongly_typed && (build.fp16 || build.bf16)) {
-    warnings.push_back("--stronglyTyped takes all types from the network: --fp16 and --bf16 are ignored");
-    build.fp16 = build.bf16 = false;
-  }
-  return build;
-}
-
-InferenceOptions read_inference(const Arguments& arguments) {
+InferenceOptions read_inference(const Arguments& arguments, std::vector<std::string>& warnings) {
   InferenceOptions inference;
   if (const std::string* list = arguments.find("--loadInputs")) inference.inputs = parse_pairs(*list, "--loadInputs");
   arguments.read("--iterations", inference.iterations, 0);
@@ -82,13 +27,29 @@ InferenceOptions read_inference(const Arguments& arguments) {
           " is neither -1 (endless) nor a time");
   arguments.read("--warmUp", inference.warmup_ms, 0);
   arguments.read("--idleTime", inference.idle_ms, 0);
+  arguments.read("--sleepTime", inference.sleep_ms, 0);
+  if (arguments.has("--streams")) warnings.push_back("--streams is deprecated; it means --infStreams");
+  arguments.read("--streams", inference.streams, 1, 1024);
   arguments.read("--infStreams", inference.streams, 1, 1024);
+  if (arguments.has("--useProfile")) arguments.read("--useProfile", inference.profile.emplace(), 0);
+  inference.memory = read_memory(arguments);
+  arguments.read("--persistentCacheRatio", inference.persistent_cache_ratio, 0);
+  require(inference.persistent_cache_ratio <= 1, "--persistentCacheRatio: ", inference.persistent_cache_ratio,
+          " is above 1");
+  if (inference.persistent_cache_ratio > 0)
+    warnings.push_back("--persistentCacheRatio is a hint that no kernel of Kiln heeds: results and times are the same");
+  inference.managed_memory = arguments.has("--useManagedMemory");
+  inference.time_deserialize = arguments.has("--timeDeserialize");
   inference.transfers = !arguments.has("--noDataTransfers");
   inference.overlap = !arguments.has("--exposeDMA");
   inference.spin = arguments.has("--useSpinWait");
   inference.threads = arguments.has("--threads");
   inference.separate_profile_run = arguments.has("--separateProfileRun");
   inference.cuda_graph = arguments.has("--useCudaGraph");
+  if (const std::string* list = arguments.find("--saveDebugTensors"))
+    inference.debug_tensors.files = parse_pairs(*list, "--saveDebugTensors");
+  if (arguments.has("--saveAllDebugTensors"))
+    inference.debug_tensors.formats = split(arguments.text("--saveAllDebugTensors"), ',');
   return inference;
 }
 
@@ -127,6 +88,8 @@ RuntimeOptions read_runtime(const Arguments& arguments, bool loads) {
   runtime.host_code_allowed = arguments.has("--versionCompatible") || arguments.has("--vc");
   require(loads || !runtime.host_code_allowed,
           "--versionCompatible without --loadEngine: plans that other versions can load are not in Kiln yet");
+  runtime.by_stream = arguments.has("--asyncFileReader");
+  runtime.only_version = arguments.has("--getPlanVersionOnly");
   runtime.temporary_directory = arguments.text("--tempdir");
   if (const std::string* list = arguments.find("--tempfileControls"))
     runtime.temporary_files = parse_temporary_files(*list);
@@ -140,6 +103,7 @@ ReportOptions read_report(const Arguments& arguments) {
   report.profile = arguments.has("--dumpProfile");
   report.layers = arguments.has("--dumpLayerInfo");
   report.optimization_profile = arguments.has("--dumpOptimizationProfile");
+  report.raw_bindings = arguments.has("--dumpRawBindingsToFile");
   arguments.read("--avgRuns", report.avg_runs, 1);
   if (const std::string* list = arguments.find("--percentile")) {
     report.percentiles.clear();
@@ -156,15 +120,36 @@ ReportOptions read_report(const Arguments& arguments) {
   return report;
 }
 
+/// Whether there is a file to load again and again.
+void check_loading(const Options& options) {
+  const BuildOptions& build = options.build;
+  require(!options.inference.time_deserialize || !build.load.empty() || !build.save.empty(),
+          "--timeDeserialize needs a plan in a file: --loadEngine or --saveEngine");
+}
+
+/// Profiles that the command line names, against those that it makes.
+void check_profiles(const Options& options) {
+  const BuildOptions& build = options.build;
+  if (!build.load.empty()) return;  // the plan has its own
+  const auto count = static_cast<int>(build.profiles.size());
+  const int used = options.inference.profile.value_or(0), calibrated = build.precision.calibration_profile;
+  require(used < count, "--useProfile: there is no profile ", used, "; ", count, " are built, counted from 0");
+  require(calibrated < count, "--calibProfile: there is no profile ", calibrated, "; ", count,
+          " are built, counted from 0");
+}
+
 }  // namespace
 
 Options parse_options(std::span<const char* const> words) {
-  const Arguments arguments(words, kFlagTable);
+  Options options;
+  const std::vector<std::string> today = without_old_flags(words, options.warnings);
+  std::vector<const char*> pointers;
+  for (const std::string& word : today) pointers.push_back(word.c_str());
+  const Arguments arguments(pointers, kFlagTable);
   if (!arguments.operands().empty())
     fail("'", arguments.operands()[0], "' is no flag; values follow their flag as in --onnx=model.onnx");
-  Options options;
   options.build = read_build(arguments, options.warnings);
-  options.inference = read_inference(arguments);
+  options.inference = read_inference(arguments, options.warnings);
   options.report = read_report(arguments);
   options.plugins = read_plugins(arguments, options.warnings);
   options.runtime = read_runtime(arguments, !options.build.load.empty());
@@ -182,9 +167,12 @@ Options parse_options(std::span<const char* const> words) {
         "--useCudaGraph does nothing beside --dumpProfile and --exportProfile: layers are timed one by one; add "
         "--separateProfileRun");
   }
-  RequestedShapes shapes = read_shapes(arguments, options.warnings);
-  options.build.shapes = std::move(shapes.build);
+  RequestedProfiles shapes = read_profiles(arguments, options.inference.profile.value_or(0), options.warnings);
+  options.build.profiles = std::move(shapes.build);
   options.inference.shapes = std::move(shapes.run);
+  check_profiles(options);
+  check_loading(options);
+  refuse_lacking_flags(arguments);
   return options;
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/expect_failure.h"
 #include "flag_table.h"
+#include "old_flags.h"
 
 namespace kiln::cli::trtexec {
 namespace {
@@ -22,8 +23,8 @@ TEST(Options, DefaultsAreTensorRTs) {
   EXPECT_EQ(options.inference.duration_s, 3);
   EXPECT_EQ(options.inference.warmup_ms, 200);
   EXPECT_EQ(options.inference.streams, 1);
-  EXPECT_TRUE(options.inference.transfers && options.build.tf32);
-  EXPECT_FALSE(options.build.fp16 || options.build.strongly_typed || options.inference.spin);
+  EXPECT_TRUE(options.inference.transfers && options.build.precision.tf32);
+  EXPECT_FALSE(options.build.precision.fp16 || options.build.precision.strongly_typed || options.inference.spin);
   EXPECT_EQ(options.report.avg_runs, 10);
   EXPECT_EQ(options.report.percentiles, (std::vector<double>{90, 95, 99}));
   EXPECT_FALSE(options.build.level.has_value());
@@ -52,8 +53,9 @@ TEST(Options, ReadsThemAll) {
 
 TEST(Options, MissingRangesTakeAnothersShapes) {
   const Options options = parse({"--onnx=m.onnx", "--minShapes=x:1x4", "--maxShapes=x:8x4"});
-  ASSERT_EQ(options.build.shapes.size(), 1u);
-  const ShapeRange& range = options.build.shapes[0].second;
+  ASSERT_EQ(options.build.profiles.size(), 1u);
+  ASSERT_EQ(options.build.profiles[0].size(), 1u);
+  const ShapeRange& range = options.build.profiles[0][0].second;
   EXPECT_EQ(range.min, (Extents{1, 4}));
   EXPECT_EQ(range.opt, (Extents{8, 4}));
   EXPECT_EQ(range.max, (Extents{8, 4}));
@@ -63,23 +65,22 @@ TEST(Options, MissingRangesTakeAnothersShapes) {
 
 TEST(Options, ShapesOfTheRunAreBuiltFor) {
   const Options options = parse({"--onnx=m.onnx", "--shapes=x:2x4"});
-  ASSERT_EQ(options.build.shapes.size(), 1u);
-  EXPECT_EQ(options.build.shapes[0].second.min, (Extents{2, 4}));
-  EXPECT_EQ(options.build.shapes[0].second.max, (Extents{2, 4}));
+  ASSERT_EQ(options.build.profiles.size(), 1u);
+  EXPECT_EQ(options.build.profiles[0].at(0).second.min, (Extents{2, 4}));
+  EXPECT_EQ(options.build.profiles[0].at(0).second.max, (Extents{2, 4}));
 }
 
 TEST(Options, MemoryPoolsHaveUnits) {
-  const Options options = parse({"--onnx=m.onnx", "--memPoolSize=workspace:1024M,tacticSharedMem:48"});
+  const Options options = parse({"--onnx=m.onnx", "--memPoolSize=workspace:1024,tacticSharedMem:48K,dlaSRAM:1"});
   EXPECT_EQ(options.build.workspace_bytes, int64_t{1} << 30);
   EXPECT_EQ(options.build.tactic_shared_bytes, 48 << 10);
+  EXPECT_EQ(options.warnings, std::vector<std::string>{"--memPoolSize: pool 'dlaSRAM' does nothing: there is no DLA"});
 }
 
 TEST(Options, TableHasEveryNameOnce) {
   std::set<std::string_view> names;
   for (const Flag& flag : kFlags) EXPECT_TRUE(names.insert(flag.name).second) << flag.name;
-  const std::vector<std::string> not_yet = split(kNotYet, ' ');
-  EXPECT_EQ(not_yet.size(), 68u);
-  for (const std::string& name : not_yet) EXPECT_TRUE(names.insert(name).second) << name;
+  EXPECT_EQ(names.size(), 126u);  // of TensorRT 10.16
 }
 
 TEST(Options, SaysWhatIsWrong) {
@@ -92,24 +93,197 @@ TEST(Options, SaysWhatIsWrong) {
   EXPECT_EQ(failure({"--onnx=m", "--minShapes=x:1", "--maxShapes=y:1"}), "--minShapes: 'y' of --maxShapes is missing");
   EXPECT_EQ(failure({"--onnx=m", "--duration=-2"}), "--duration: -2 is less than -1");
   EXPECT_EQ(
-      failure({"--onnx=m", "--memPoolSize=dlaSRAM:1"}),
-      "--memPoolSize: pool 'dlaSRAM' is not one that Kiln has; there are workspace and tacticSharedMem (a DLA's pools "
-      "need a DLA)");
+      failure({"--onnx=m", "--memPoolSize=sram:1"}),
+      "--memPoolSize: pool 'sram' is none of workspace, tacticSharedMem, dlaSRAM, dlaLocalDRAM and dlaGlobalDRAM");
   EXPECT_EQ(failure({"--onnx=m", "--profilingVerbosity=some"}),
             "--profilingVerbosity: 'some' must be layer_names_only, detailed or none");
 }
 
-TEST(Options, StronglyTypedOverridesPrecisions) {
-  const Options options = parse({"--onnx=m", "--stronglyTyped", "--fp16"});
-  EXPECT_FALSE(options.build.fp16);
-  EXPECT_EQ(options.warnings.size(), 1u);
+TEST(Options, TellsOfFlagsThatDoNothingByThemselves) {
+  EXPECT_EQ(
+      parse({"--onnx=m", "--errorOnTimingCacheMiss"}).warnings,
+      std::vector<std::string>{"--errorOnTimingCacheMiss does nothing without --timingCacheFile: times are measured"});
+  EXPECT_EQ(parse({"--onnx=m", "--errorOnTimingCacheMiss", "--timingCacheFile=c"}).warnings,
+            std::vector<std::string>());
+  EXPECT_EQ(parse({"--onnx=m", "--maxTactics=-1"}).build.max_tactics, -1);
+  EXPECT_EQ(failure({"--onnx=m", "--maxTactics=0"}),
+            "--maxTactics: 0 variants cannot be chosen from; -1, the builder's choice, or 1 at least");
 }
 
-TEST(Options, BestIsWhatKilnHas) {
-  const Options options = parse({"--onnx=m", "--best"});
-  EXPECT_TRUE(options.build.fp16 && options.build.bf16);
-  EXPECT_EQ(options.warnings,
-            std::vector<std::string>{"--best allows FP16 and BF16; INT8 and FP8 are not in Kiln yet"});
+TEST(Options, ProfilesHaveTheShapesThatFollowThem) {
+  const Options options = parse({"--onnx=m", "--profile=1", "--minShapes=x:1", "--optShapes=x:2", "--maxShapes=x:8",
+                                 "--profile=0", "--optShapes=x:16", "--useProfile=1", "--shapes=y:3"});
+  ASSERT_EQ(options.build.profiles.size(), 2u);
+  EXPECT_EQ(options.build.profiles[0].at(0).second.max, (Extents{16}));
+  EXPECT_EQ(options.build.profiles[1].at(0).second.min, (Extents{1}));
+  EXPECT_EQ(options.build.profiles[1].at(1).first, "y");  // the run's shapes are built for, in the profile that it uses
+  EXPECT_EQ(options.build.profiles[0].size(), 1u);
+  EXPECT_EQ(options.inference.shapes, (NamedExtents{{"y", {3}}, {"x", {2}}}));
+  EXPECT_EQ(options.inference.profile, 1);
+  EXPECT_EQ(failure({"--onnx=m", "--optShapes=x:1", "--profile=0", "--optShapes=x:1"}),
+            "--optShapes stands in front of the first --profile=N, so that no profile has it");
+  EXPECT_EQ(failure({"--onnx=m", "--optShapes=x:1", "--optShapes=x:2"}),
+            "flag --optShapes is given twice; several profiles need --profile=N");
+  EXPECT_EQ(failure({"--onnx=m", "--profile=0", "--optShapes=x:1", "--optShapes=x:2"}),
+            "--optShapes is given twice for one --profile=N");
+  EXPECT_EQ(failure({"--onnx=m", "--profile=1", "--optShapes=x:1"}),
+            "--profile=0 is missing: profiles are counted from 0 without gaps");
+  EXPECT_EQ(failure({"--onnx=m", "--profile=0", "--optShapes=x:1", "--profile=0"}), "--profile=0 is given twice");
+  EXPECT_EQ(failure({"--onnx=m", "--profile=0"}),
+            "--profile=0 has no shapes: --minShapes, --optShapes and --maxShapes follow it");
+  EXPECT_EQ(failure({"--onnx=m", "--profile=0", "--optShapes=x:1", "--useProfile=1"}),
+            "--useProfile: there is no profile 1; 1 are built, counted from 0");
+  EXPECT_EQ(parse({"--loadEngine=p", "--useProfile=3"}).inference.profile, 3);  // the plan knows how many it has
+}
+
+TEST(Options, WhatTheBuilderMayLookAt) {
+  const Options options = parse(
+      {"--onnx=m", "--maxTactics=3", "--tilingOptimizationLevel=2", "--l2LimitForTiling=4096", "--sparsity=enable",
+       "--directIO", "--distributiveIndependence", "--monitorMemory", "--noBuilderCache", "--noCompilationCache",
+       "--decomposableAttentions='a:b',c*", "--preview=+aliasedPluginIO1003,-runtimeActivationResize",
+       "--hardwareCompatibilityLevel=sameComputeCapability", "--runtimePlatform=SameAsBuild"});
+  const BuildOptions& build = options.build;
+  EXPECT_EQ(build.max_tactics, 3);
+  EXPECT_EQ(build.tiling_level, 2);
+  EXPECT_EQ(build.l2_limit, 4096);
+  EXPECT_TRUE(build.sparse_weights && build.direct_io && build.distributive_independence && build.monitor_memory);
+  EXPECT_TRUE(build.timing_cache_off && !build.compilation_cache);
+  EXPECT_EQ(build.decomposable_attentions, (std::vector<std::string>{"a:b", "c*"}));
+  ASSERT_EQ(build.preview_features.size(), 2u);
+  EXPECT_EQ(build.preview_features[0], std::pair(nvinfer1::PreviewFeature::kALIASED_PLUGIN_IO_10_03, true));
+  EXPECT_FALSE(build.preview_features[1].second);
+  EXPECT_EQ(build.hardware_level, nvinfer1::HardwareCompatibilityLevel::kSAME_COMPUTE_CAPABILITY);
+  EXPECT_EQ(failure({"--onnx=m", "--tilingOptimizationLevel=4"}), "--tilingOptimizationLevel: 4 is outside [0, 3]");
+  EXPECT_EQ(failure({"--onnx=m", "--sparsity=some"}), "--sparsity: 'some' must be disable, enable or force");
+  EXPECT_NE(failure({"--onnx=m", "--sparsity=force"}).find("--sparsity=force is not in Kiln"), std::string::npos);
+  EXPECT_EQ(failure({"--onnx=m", "--preview=aliasedPluginIO1003"}),
+            "--preview: 'aliasedPluginIO1003' begins with neither + (on) nor - (off)");
+  EXPECT_NE(failure({"--onnx=m", "--preview=+x"}).find("--preview: 'x' is none of"), std::string::npos);
+  EXPECT_EQ(parse({"--onnx=m", "--preview=-fasterDynamicShapes0805"}).warnings.size(), 1u);
+  EXPECT_EQ(failure({"--onnx=m", "--hardwareCompatibilityLevel=turing"}),
+            "--hardwareCompatibilityLevel: 'turing' must be none, ampere+ or sameComputeCapability");
+  EXPECT_EQ(failure({"--onnx=m", "--runtimePlatform=WindowsAMD64"}),
+            "--runtimePlatform=WindowsAMD64 is not in Kiln: it makes plans for Linux only");
+}
+
+TEST(Options, RunsAsTheCommandLineSays) {
+  const InferenceOptions inference =
+      parse({"--loadEngine=p", "--sleepTime=5", "--streams=3", "--useManagedMemory", "--allocationStrategy=runtime",
+             "--persistentCacheRatio=0.5", "--timeDeserialize"})
+          .inference;
+  EXPECT_EQ(inference.sleep_ms, 5);
+  EXPECT_EQ(inference.streams, 3);
+  EXPECT_TRUE(inference.managed_memory && inference.time_deserialize);
+  EXPECT_EQ(inference.memory, ContextMemory::kRuntime);
+  EXPECT_EQ(inference.persistent_cache_ratio, 0.5);
+  EXPECT_EQ(failure({"--onnx=m", "--allocationStrategy=some"}),
+            "--allocationStrategy: 'some' must be static, profile or runtime");
+  EXPECT_EQ(failure({"--onnx=m", "--persistentCacheRatio=1.5"}), "--persistentCacheRatio: 1.5 is above 1");
+  EXPECT_EQ(failure({"--onnx=m", "--timeDeserialize"}),
+            "--timeDeserialize needs a plan in a file: --loadEngine or --saveEngine");
+  EXPECT_TRUE(parse({"--loadEngine=p", "--getPlanVersionOnly", "--asyncFileReader"}).runtime.by_stream);
+  EXPECT_EQ(failure({"--onnx=m", "--getPlanVersionOnly"}), "--getPlanVersionOnly needs --loadEngine");
+  EXPECT_TRUE(parse({"--loadEngine=p", "--dumpRawBindingsToFile"}).report.wants_outputs());
+}
+
+TEST(Options, ThereIsNoDla) {
+  EXPECT_EQ(
+      failure({"--onnx=m", "--useDLACore=0"}),
+      "--useDLACore: there is no DLA, so core 0 cannot be used; with --allowGPUFallback all layers run elsewhere");
+  EXPECT_TRUE(parse({"--onnx=m", "--useDLACore=0", "--allowGPUFallback"}).build.on_dla);
+  EXPECT_EQ(parse({"--onnx=m", "--allowGPUFallback"}).warnings,
+            std::vector<std::string>{"--allowGPUFallback does nothing without --useDLACore"});
+  EXPECT_EQ(parse({"--onnx=m", "--adjustForDLA"}).warnings.size(), 1u);
+  EXPECT_EQ(failure({"--onnx=m", "--buildDLAStandalone", "--allowGPUFallback"}),
+            "--buildDLAStandalone and --allowGPUFallback exclude each other");
+  EXPECT_EQ(failure({"--onnx=m", "--buildDLAStandalone"}), "--buildDLAStandalone needs --inputIOFormats");
+  const auto formats = [](const char* inputs, const char* outputs) {
+    return failure({"--onnx=m", "--buildDLAStandalone", inputs, outputs});
+  };
+  for (const char* good : {"--inputIOFormats=fp16:dla_linear", "--inputIOFormats=int8:chw4,fp16:chw16"})
+    EXPECT_TRUE(
+        formats(good, "--outputIOFormats=int8:chw32").starts_with("flag --buildDLAStandalone is not in Kiln yet"))
+        << formats(good, "--outputIOFormats=int8:chw32");
+  EXPECT_TRUE(formats("--inputIOFormats=fp16:chw32", "--outputIOFormats=int8:chw32").starts_with("--inputIOFormats: "));
+  EXPECT_TRUE(formats("--inputIOFormats=int8:chw4", "--outputIOFormats=int8:chw4").starts_with("--outputIOFormats: "));
+  EXPECT_TRUE(formats("--inputIOFormats=fp32:dla_linear", "--outputIOFormats=int8:chw32").starts_with("--inputIOFo"));
+}
+
+TEST(Options, DebugTensors) {
+  const Options options = parse({"--onnx=m", "--markDebug=x,y", "--markUnfusedTensorsAsDebugTensors",
+                                 "--saveDebugTensors=x:x.raw,y:y.raw", "--saveAllDebugTensors=numpy,summary"});
+  EXPECT_EQ(options.build.debug_tensors, (std::vector<std::string>{"x", "y"}));
+  EXPECT_TRUE(options.build.debugs_unfused);
+  EXPECT_EQ(options.inference.debug_tensors.files.size(), 2u);
+  EXPECT_EQ(options.inference.debug_tensors.formats, (std::vector<std::string>{"numpy", "summary"}));
+  EXPECT_EQ(failure({"--onnx=m", "--saveDebugTensors=x:f"}), "--saveDebugTensors needs --markDebug, or --loadEngine");
+}
+
+TEST(Options, FlagsThatKilnLacksAreCheckedAndNamed) {
+  // Each with what makes it valid: the flag itself, or the one that it needs, is then named.
+  const std::pair<std::vector<const char*>, const char*> kCases[] = {
+      {{"--refit"}, "--refit"},
+      {{"--refit", "--refitFromOnnx=w.onnx"}, "--refit"},
+      {{"--stripWeights"}, "--stripWeights"},
+      {{"--stripAllWeights"}, "--stripAllWeights"},
+      {{"--weightless"}, "--weightless"},
+      {{"--stronglyTyped", "--allowWeightStreaming", "--weightStreamingBudget=20%"}, "--allowWeightStreaming"},
+      {{"--buildDLAStandalone", "--inputIOFormats=fp16:dla_linear", "--outputIOFormats=fp16:dla_linear"},
+       "--buildDLAStandalone"},
+      {{"--uint8AsymmetricQuantizationDLA"}, "--uint8AsymmetricQuantizationDLA"},
+      {{"--reportCapabilityDLA"}, "--reportCapabilityDLA"},
+      {{"--safe"}, "--safe"},
+      {{"--safe", "--remoteAutoTuningConfig=ssh://u:p@host:22?a=b", "--cpuOnly"}, "--safe"},
+      {{"--restricted"}, "--restricted"},
+      {{"--leanDLLPath=lean.so"}, "--leanDLLPath"}};
+  for (const auto& [flags, named] : kCases) {
+    std::vector<const char*> words{"--onnx=m"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    EXPECT_TRUE(failure(words).starts_with(str("flag ", named, " is not in Kiln yet: "))) << failure(words);
+  }
+  EXPECT_EQ(failure({"--onnx=m", "--weightStreamingBudget=1"}), "--weightStreamingBudget needs --allowWeightStreaming");
+  EXPECT_EQ(failure({"--onnx=m", "--allowWeightStreaming"}), "--allowWeightStreaming needs --stronglyTyped");
+  EXPECT_EQ(failure({"--onnx=m", "--stronglyTyped", "--allowWeightStreaming", "--weightStreamingBudget=101%"}),
+            "--weightStreamingBudget: 101% is outside [0%, 100%]");
+  EXPECT_EQ(failure({"--onnx=m", "--dumpKernelText"}), "--dumpKernelText needs --safe");
+  EXPECT_EQ(failure({"--onnx=m", "--cpuOnly"}), "--cpuOnly needs --safe");
+  EXPECT_EQ(failure({"--onnx=m", "--timeRefit"}), "--timeRefit needs --refit");
+  EXPECT_EQ(
+      failure({"--onnx=m", "--safe", "--remoteAutoTuningConfig=host"}),
+      "--remoteAutoTuningConfig: the value is not of the form PROTOCOL://USER[:PASSWORD]@HOST[:PORT]?NAME=VALUE&...");
+  EXPECT_EQ(failure({"--onnx=m", "--safe", "--safetyPlugins=p.so"}),
+            "--safetyPlugins: 'p.so' is not LIBRARY[NAMESPACE::PLUGIN,...]");
+  EXPECT_EQ(failure({"--onnx=m", "--saveAllDebugTensors=csv"}),
+            "--saveAllDebugTensors: 'csv' is none of summary, numpy, string and raw");
+  EXPECT_EQ(failure({"--loadEngine=p", "--useRuntime=lean"}),
+            "--useRuntime=lean is not in Kiln yet: there is the full runtime only");
+  EXPECT_EQ(failure({"--onnx=m", "--useRuntime=lean"}), "--useRuntime=lean needs --loadEngine");
+  EXPECT_EQ(parse({"--onnx=m", "--useRuntime=full", "--consistency"}).warnings,
+            std::vector<std::string>{"--consistency does nothing without --safe"});
+}
+
+TEST(Options, FlagsOfOlderReleasesSayWhatBecameOfThem) {
+  const Options options = parse({"--onnx=m", "--workspace=64", "--explicitBatch", "--buildOnly", "--nvtxMode=verbose",
+                                 "--minTiming=4", "--heuristic"});
+  EXPECT_EQ(options.build.workspace_bytes, 64 << 20);
+  EXPECT_TRUE(options.build.skip_inference);
+  EXPECT_EQ(options.build.detail, LayerDetail::kDetailed);
+  EXPECT_EQ(options.build.level, 2);
+  ASSERT_EQ(options.warnings.size(), 7u);
+  EXPECT_EQ(options.warnings[0], "--workspace is a flag of older releases; it means --memPoolSize=workspace:64");
+  EXPECT_EQ(
+      options.warnings[1],
+      "--explicitBatch is a flag of older releases and does nothing: the batch is always an axis of the network's "
+      "inputs");
+  EXPECT_EQ(
+      failure({"--onnx=m", "--batch=8"}),
+      "--batch is a flag of older releases: the batch is an axis of the network's inputs: give it by --shapes, and "
+      "its range by --minShapes, --optShapes and --maxShapes");
+  EXPECT_NE(failure({"--uff=m.uff"}).find("export the network to ONNX"), std::string::npos);
+  EXPECT_EQ(failure({"--onnx=m", "--workspace"}),
+            "flag --workspace needs a value, as in --workspace=N; --memPoolSize=workspace:N has replaced it");
+  for (const OldFlag& old : old_flags())  // none is one of today's
+    for (const Flag& flag : kFlags) EXPECT_NE(old.name, flag.name);
 }
 
 TEST(Options, LibrariesOfPluginsMayBeMany) {

@@ -41,7 +41,9 @@ bool are_same(const std::string& a, const std::string& b) {
 }
 
 std::vector<NamedFile> files_read(const Options& options) {
-  std::vector<NamedFile> files{{"--onnx", options.build.onnx}, {"--loadEngine", options.build.load}};
+  std::vector<NamedFile> files{{"--onnx", options.build.onnx},
+                               {"--loadEngine", options.build.load},
+                               {"--calib", options.build.precision.calibration_cache}};
   for (const auto& [name, path] : options.inference.inputs) files.push_back({"--loadInputs", path});
   std::erase_if(files, [](const NamedFile& file) { return file.path.empty(); });
   return files;
@@ -50,6 +52,7 @@ std::vector<NamedFile> files_read(const Options& options) {
 std::vector<NamedFile> files_written(const Options& options) {
   std::vector<NamedFile> files{{"--saveEngine", options.build.save}, {"--timingCacheFile", options.build.timing_cache}};
   for (const Export& row : kExports) files.push_back({std::string(row.flag), options.report.*row.path});
+  for (const auto& [name, path] : options.inference.debug_tensors.files) files.push_back({"--saveDebugTensors", path});
   std::erase_if(files, [](const NamedFile& file) { return file.path.empty(); });
   return files;
 }

@@ -38,27 +38,37 @@ void set_range(nvinfer1::IOptimizationProfile& profile, const nvinfer1::ITensor&
   }
 }
 
-}  // namespace
-
-void add_profile(const NamedRanges& shapes, const nvinfer1::INetworkDefinition& network, nvinfer1::IBuilder& builder,
-                 nvinfer1::IBuilderConfig& config, Log& log) {
+std::vector<std::string> input_names(const nvinfer1::INetworkDefinition& network) {
   std::vector<std::string> inputs;
   for (int i = 0, count = network.getNbInputs(); i < count; ++i) inputs.push_back(network.getInput(i)->getName());
-  require_inputs(shapes, inputs, "the network");
+  return inputs;
+}
+
+void check_given(const nvinfer1::ITensor& input, const ShapeRange* given) {
+  if (!given || input.isShapeTensor()) return;
+  for (const Extents* shape : {&given->min, &given->opt, &given->max})
+    require_fit(input, extents(input.getDimensions()), *shape);
+}
+
+bool wants_range(const nvinfer1::ITensor& input) {
+  return is_dynamic(extents(input.getDimensions())) || input.isShapeTensor();
+}
+
+void add_profile(int index, const NamedRanges& shapes, const nvinfer1::INetworkDefinition& network,
+                 nvinfer1::IBuilder& builder, nvinfer1::IBuilderConfig& config, Log& log) {
+  require_inputs(shapes, input_names(network), "the network");
   const EntryIndex<ShapeRange> ranges(shapes);
   nvinfer1::IOptimizationProfile* profile = nullptr;  // the builder's own
   for (int i = 0; i < network.getNbInputs(); ++i) {
     const nvinfer1::ITensor& input = *network.getInput(i);
-    const Extents declared = extents(input.getDimensions());
     const ShapeRange* given = ranges.find(input.getName());
-    if (given && !input.isShapeTensor())
-      for (const Extents* shape : {&given->min, &given->opt, &given->max}) require_fit(input, declared, *shape);
-    if (!is_dynamic(declared) && !input.isShapeTensor()) continue;
+    check_given(input, given);
+    if (!wants_range(input)) continue;
     ShapeRange range;
     if (given) {
       range = *given;
     } else {
-      range.min = range.opt = range.max = default_shape(input, declared);
+      range.min = range.opt = range.max = default_shape(input, extents(input.getDimensions()));
       log.warn("Dynamic dimensions required for input: ", input.getName(),
                ", but no shapes were provided. Automatically overriding shape to: ", shape_text(range.opt));
     }
@@ -66,13 +76,43 @@ void add_profile(const NamedRanges& shapes, const nvinfer1::INetworkDefinition& 
     require(profile != nullptr, "no optimization profile: the message above says why");
     set_range(*profile, input, range);
     log.info("Set ", input.isShapeTensor() ? "input shape tensor " : "shape of input tensor ", input.getName(),
-             " for optimization profile 0 to: MIN=", shape_text(range.min), " OPT=", shape_text(range.opt),
+             " for optimization profile ", index, " to: MIN=", shape_text(range.min), " OPT=", shape_text(range.opt),
              " MAX=", shape_text(range.max));
   }
   if (!profile) return;
-  require(profile->isValid(), "the shapes contradict each other: min <= opt <= max must hold for every extent");
+  require(profile->isValid(), "the shapes of profile ", index,
+          " contradict each other: min <= opt <= max must hold for every extent");
   require(config.addOptimizationProfile(profile) >= 0,
           "the optimization profile was refused: the message above says why");
+}
+
+}  // namespace
+
+void add_profiles(const std::vector<NamedRanges>& profiles, const nvinfer1::INetworkDefinition& network,
+                  nvinfer1::IBuilder& builder, nvinfer1::IBuilderConfig& config, Log& log) {
+  for (size_t i = 0; i < profiles.size(); ++i)
+    add_profile(static_cast<int>(i), profiles[i], network, builder, config, log);
+}
+
+void set_calibration_shapes(const NamedRanges& shapes, const nvinfer1::INetworkDefinition& network,
+                            nvinfer1::IBuilder& builder, nvinfer1::IBuilderConfig& config) {
+  if (shapes.empty()) return;
+  require_inputs(shapes, input_names(network), "--optShapesCalib: the network");
+  const EntryIndex<ShapeRange> ranges(shapes);
+  nvinfer1::IOptimizationProfile* const profile = builder.createOptimizationProfile();
+  require(profile != nullptr, "no optimization profile: the message above says why");
+  for (int i = 0; i < network.getNbInputs(); ++i) {
+    const nvinfer1::ITensor& input = *network.getInput(i);
+    const ShapeRange* given = ranges.find(input.getName());
+    check_given(input, given);
+    if (!wants_range(input)) continue;
+    require(given, "--optShapesCalib: input '", input.getName(), "' is missing");
+    set_range(*profile, input, {given->opt, given->opt, given->opt});
+  }
+#pragma GCC diagnostic push  // the flags stand for deprecated calls
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  require(config.setCalibrationProfile(profile), "the calibration profile was refused: the message above says why");
+#pragma GCC diagnostic pop
 }
 
 }  // namespace kiln::cli::trtexec

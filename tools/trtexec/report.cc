@@ -110,6 +110,17 @@ void export_outputs(const std::vector<Tensor>& tensors, const std::string& path)
   file.commit();
 }
 
+void write_raw(const std::vector<Tensor>& tensors, Log& log) {
+  log.info("Dumping I/O Bindings to RAW Files:");
+  for (const Tensor& tensor : tensors) {
+    const std::string path = raw_file_name(tensor);
+    log.info("Writing file for ", tensor.is_input ? "input" : "output", " binding ", tensor.name, " (with datatype ",
+             type_name(tensor.type), " and dimensions ", shape_text(tensor.shape), ") to ", path);
+    const int64_t bytes = size_bytes(tensor.type, stored_count(tensor));
+    write_file(path, {static_cast<const char*>(tensor.host.data()), static_cast<size_t>(bytes)}, "raw elements");
+  }
+}
+
 }  // namespace
 
 void report_performance(const std::vector<Trace>& traces, const Options& options, Log& log) {
@@ -154,6 +165,17 @@ void report_outputs(const std::vector<Tensor>& tensors, const ReportOptions& opt
     }
   }
   if (!options.export_output.empty()) export_outputs(tensors, options.export_output);
+  if (options.raw_bindings) write_raw(tensors, log);
+}
+
+std::string raw_file_name(const Tensor& tensor) {
+  std::string extents;
+  for (const int64_t extent : tensor.shape) extents += str(extents.empty() ? "" : ".", extent);
+  std::string name =
+      str(tensor.name, tensor.is_input ? ".input." : ".output.", extents, ".", type_name(tensor.type), ".raw");
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return !std::isalnum(c) && c != '.' && c != '_' && c != '-'; }, '_');
+  return name;
 }
 
 std::string times_json(std::span<const Trace> traces) {

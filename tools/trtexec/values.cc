@@ -82,6 +82,24 @@ void fill(void* data, int64_t count, Make make) {
 
 }  // namespace
 
+double number_of(const void* data, DataType type, int64_t i) {
+  switch (type) {
+    case DataType::kFLOAT: return element<float>(data, i);
+    case DataType::kHALF: return static_cast<float>(element<_Float16>(data, i));
+    case DataType::kBF16: return bf16_value(element<uint16_t>(data, i));
+    case DataType::kINT8: return element<int8_t>(data, i);
+    case DataType::kUINT8: return element<uint8_t>(data, i);
+    case DataType::kINT32: return element<int32_t>(data, i);
+    case DataType::kINT64: return static_cast<double>(element<int64_t>(data, i));
+    case DataType::kBOOL: return element<uint8_t>(data, i) ? 1 : 0;
+    case DataType::kFP8: return fp8_value(element<uint8_t>(data, i));
+    case DataType::kINT4: return static_cast<int8_t>(nibble(data, i) << 4) >> 4;
+    case DataType::kFP4: return fp4_value(nibble(data, i));
+    case DataType::kE8M0: break;
+  }
+  return e8m0_value(element<uint8_t>(data, i));
+}
+
 std::string_view type_name(DataType type) { return kNames[static_cast<int>(type)]; }
 
 int64_t size_bytes(DataType type, int64_t count) {

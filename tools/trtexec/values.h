@@ -17,6 +17,9 @@ int64_t size_bytes(nvinfer1::DataType type, int64_t count);  ///< of elements th
 /// run.
 void fill_random(void* data, nvinfer1::DataType type, int64_t count, uint64_t seed);
 
+/// Element `index` as a number; integers beyond 2^53 lose digits.
+double number_of(const void* data, nvinfer1::DataType type, int64_t index);
+
 /// Elements first to last - 1, with separators between them, as json_number writes them.
 void append_values(std::string& out, const void* data, nvinfer1::DataType type, int64_t first, int64_t last,
                    std::string_view separator);

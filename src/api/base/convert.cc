@@ -1,40 +1,15 @@
 #include "api/base/convert.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/address_of.h"
+#include "tensor/named_format.h"
 
 namespace kiln::api {
 
 using nvinfer1::DataType;
 using nvinfer1::Dims;
 using nvinfer1::TensorFormat;
-
-namespace {
-
-struct FormatRow {
-  std::string_view name;
-  int block;           // 1: unblocked
-  bool channels_last;  // else channels stay in front of the image
-  int rank;            // 0: the accelerator's
-};
-/// Rows by TensorFormat's value; kLINEAR fits any rank.
-constexpr std::array<FormatRow, 13> kFormats{{{"kLINEAR", 1, false, -1},
-                                              {"kCHW2", 2, false, 4},
-                                              {"kHWC8", 8, true, 4},
-                                              {"kCHW4", 4, false, 4},
-                                              {"kCHW16", 16, false, 4},
-                                              {"kCHW32", 32, false, 4},
-                                              {"kDHWC8", 8, true, 5},
-                                              {"kCDHW32", 32, false, 5},
-                                              {"kHWC", 1, true, 4},
-                                              {"kDLA_LINEAR", 1, false, 0},
-                                              {"kDLA_HWC4", 4, true, 0},
-                                              {"kHWC16", 16, true, 4},
-                                              {"kDHWC", 1, true, 5}}};
-
-}  // namespace
 
 DataType to_api(DType type) {
   CHECK(type != DType::kF64);
@@ -64,32 +39,19 @@ Result<Extents> from_api(const Dims& dims) {
 }
 
 Result<Format> from_api(TensorFormat format, int rank) {
-  const auto number = static_cast<int32_t>(format);
-  TRY(require(number >= 0 && number < static_cast<int32_t>(kFormats.size()), name_of(format), " is not a format"));
-  const FormatRow& row = kFormats[static_cast<size_t>(number)];
-  if (row.rank == 0)
-    return error(Code::kUnsupported, "format ", row.name, " is for an accelerator that Kiln does not have");
-  if (format == TensorFormat::kLINEAR) return Format::linear();
-  if (row.rank != rank)
-    return error(Code::kUnsupported, "format ", row.name, " is of tensors of rank ", row.rank, ", this one has rank ",
-                 rank);
-  const Format order = row.channels_last ? Format::channels_last(rank) : Format::linear();
-  return row.block > 1 ? order.blocked(1, row.block) : order;
+  TRY(require(format_name(static_cast<int>(format)).has_value(), name_of(format), " is not a format"));
+  return named_format(static_cast<int>(format), rank);
 }
 
 std::optional<TensorFormat> to_api(const Format& format, int rank) {
-  if (format.is_linear()) return TensorFormat::kLINEAR;
-  for (size_t i = 1; i < kFormats.size(); ++i) {
-    const Result<Format> candidate = from_api(static_cast<TensorFormat>(i), rank);
-    if (candidate && *candidate == format) return static_cast<TensorFormat>(i);
-  }
-  return std::nullopt;
+  const std::optional<int> number = number_of(format, rank);
+  return number ? std::optional(static_cast<TensorFormat>(*number)) : std::nullopt;
 }
 
 std::string name_of(TensorFormat format) {
-  const auto number = static_cast<int32_t>(format);
-  if (number < 0 || number >= static_cast<int32_t>(kFormats.size())) return str("TensorFormat(", number, ")");
-  return std::string(kFormats[static_cast<size_t>(number)].name);
+  const auto number = static_cast<int>(format);
+  const std::optional<std::string_view> name = format_name(number);
+  return name ? std::string(*name) : str("TensorFormat(", number, ")");
 }
 
 std::string names_of_formats(nvinfer1::TensorFormats formats) {

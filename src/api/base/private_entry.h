@@ -146,6 +146,9 @@ struct KilnPrivateEntry {
   KilnGpuEntry gpu;
   KilnPluginEntry plugin;
   void (*tell_refused_launch)();  ///< this thread launched a CUDA kernel where there is no GPU, and got an error
+  /// Not 0: this thread builds and loads engines for the CPU from now on, in a process whose engines run on a GPU, too.
+  /// 0: where KILN_DEVICE says. Streams of the CPU's engines are `stream`'s. Returns what held before.
+  int32_t (*use_host)(int32_t on);
 };
 enum : uint32_t { kKilnEntryVersion = 1 };
 

@@ -5,72 +5,16 @@
 #include <map>
 
 #include "api/base/convert.h"
+#include "api/build/edge_types.h"
 #include "api/build/expand_plugins.h"
 #include "api/build/missing_choices.h"
-#include "ops/cast.h"
+#include "api/build/precisions.h"
 #include "passes/structure_regions.h"
 
 namespace kiln::api {
 namespace {
 
 using nv::BuilderFlag;
-
-/// The type that the program set for a tensor and that differs from the graph's, if there is one.
-std::optional<DType> wanted_type(const Network& network, const ir::Graph& graph, ir::ValueId value) {
-  const auto& tensors = network.made_tensors();
-  if (ir::index(value) < tensors.size() && tensors[ir::index(value)])
-    if (const auto wanted = tensors[ir::index(value)]->wanted_type()) return wanted;
-  const auto& layers = network.made_layers();
-  const ir::Value& v = graph.value(value);
-  if (ir::index(v.producer) >= layers.size() || !layers[ir::index(v.producer)]) return std::nullopt;
-  const auto& types = layers[ir::index(v.producer)]->output_types();
-  const auto found = types.find(v.output);
-  return found == types.end() ? std::nullopt : std::optional(found->second);
-}
-
-/// Says what a cast between fractions and whole numbers does to a tensor at the network's edge: programs that ask for
-/// INT8 there often expect a scale.
-void warn_of_lost_scale(const Network& network, std::string_view kind, std::string_view name, DType inside,
-                        DType outside) {
-  if (!is_float(inside) || is_float(outside)) return;
-  network.reporter().log().warning(kind, " '", name, "' is ", inside, " in the network and ", outside,
-                                   " outside of it, as its type was set: values are converted as they are, without a "
-                                   "scale",
-                                   kind == "output" ? ", so that fractions are lost" : "");
-}
-
-/// Inserts casts behind inputs: their readers get the type that they were built for, not the one that setType gave
-/// later.
-Status cast_inputs(const Network& network, ir::Graph& graph) {
-  for (const ir::ValueId input : graph.inputs()) {
-    const auto given = wanted_type(network, graph, input);
-    TensorType type = graph.type(input);
-    if (!given || *given == type.dtype) continue;
-    warn_of_lost_scale(network, "input", graph.value(input).name, type.dtype, *given);
-    const ir::ValueId cast =
-        TRY(graph.add_one(ops::Cast{type.dtype}, {input}, str(graph.value(input).name, " as ", type.dtype)));
-    graph.replace_uses(input, cast);
-    graph.set_input(graph.value(cast).producer, 0, input);
-    type.dtype = *given;
-    graph.set_input_type(input, std::move(type));
-  }
-  return {};
-}
-
-/// Inserts casts in front of outputs, whose types are a promise. Types of inner tensors are hints, which the build's
-/// numerics decide about.
-Status cast_outputs(const Network& network, ir::Graph& graph) {
-  for (size_t i = 0; i < graph.outputs().size(); ++i) {
-    const ir::Output output = graph.outputs()[i];
-    const auto wanted = wanted_type(network, graph, output.value);
-    const TensorType& type = TRY(graph.inferred_type(output.value));
-    if (!wanted || *wanted == type.dtype) continue;
-    warn_of_lost_scale(network, "output", output.name, type.dtype, *wanted);
-    const ir::ValueId cast = TRY(graph.add_one(ops::Cast{*wanted}, {output.value}, str(output.name, " as ", *wanted)));
-    graph.set_output_value(static_cast<int>(i), cast);
-  }
-  return {};
-}
 
 /// The first of the allowed formats that Kiln has; the linear one, if allowed, goes before all.
 Result<Format> allowed_format(const nv::ITensor& tensor, int rank) {
@@ -162,15 +106,16 @@ Status compare_named_dimensions(Network& network, ir::Graph& graph) {
 
 }  // namespace
 
-Result<ir::Graph> graph_to_build(Network& network) {
+Result<ir::Graph> graph_to_build(Network& network, const BuilderConfig& config) {
   ir::Graph graph = network.graph().clone();
   for (int i = 0; i < graph.num_nodes(); ++i) {
     const auto id = static_cast<ir::NodeId>(i);
     if (!graph.alive(id) || !graph.node(id).provenance.empty()) continue;
     graph.set_provenance(id, {str(graph.node(id).op.name(), " '", graph.node(id).name, "'")});
   }
-  TRY(cast_inputs(network, graph));
-  TRY(cast_outputs(network, graph));
+  TRY(network.add_taps(graph));
+  TRY(cast_edges(network, config, graph));
+  TRY(apply_precisions(network, config, graph));
   TRY(expand_plugins(network, graph));
   if (passes::has_regions(graph)) graph = TRY(passes::structure_regions(graph, network.group_names()));
   TRY(graph.infer(ir::Graph::Which::kAll));
@@ -190,10 +135,12 @@ Result<BuildRequest> request_of(Network& network, BuilderConfig& config) {
                       .cudnn = config.uses(nv::TacticSource::kCUDNN)};
   request.most_aux_streams = std::max(config.getMaxAuxStreams(), 0);
   request.optimization_level = config.getBuilderOptimizationLevel();
+  request.most_tactics = static_cast<size_t>(std::max(config.getMaxNbTactics(), 0));
   request.timing.least_turns = config.getAvgTimingIterations();
   // As the API has it, the flag is about a cache that the program set.
   request.timing.error_on_cache_miss =
       config.has(BuilderFlag::kERROR_ON_TIMING_CACHE_MISS) && config.has_given_timing_cache();
+  request.is_direct_io = config.has(BuilderFlag::kDIRECT_IO);
   request.editable_timing_cache = config.has(BuilderFlag::kEDITABLE_TIMING_CACHE);
   TRY(add_profiles(network, config, request));
   TRY(add_formats(network, request));

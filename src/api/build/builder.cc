@@ -3,14 +3,19 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "api/base/create.h"
 #include "api/base/host_memory.h"
 #include "api/base/network_handle.h"
+#include "api/build/algorithms.h"
 #include "api/build/alias_plugins.h"
 #include "api/build/build_request.h"
 #include "api/build/builder_config.h"
+#include "api/build/calibration.h"
 #include "api/build/compilers.h"
+#include "api/build/edge_types.h"
+#include "api/build/memory_monitor.h"
 #include "api/build/missing_choices.h"
 #include "api/build/network.h"
 #include "api/build/progress.h"
@@ -38,9 +43,9 @@ Result<BuilderConfig*> config_argument(nv::IBuilderConfig& config) {
   return static_cast<BuilderConfig*>(given);
 }
 
-/// The backend of the default device.
-Result<std::unique_ptr<Backend>> default_backend() {
-  Device& device = TRY(default_device());
+/// The backend of the device that this thread builds for.
+Result<std::unique_ptr<Backend>> engine_backend() {
+  Device& device = TRY(engine_device());
   if (device.kind() == DeviceKind::kCuda)
     return std::make_unique<cuda::CudaBackend>(static_cast<cuda::CudaDevice&>(device));
   return std::make_unique<cpu::CpuBackend>(static_cast<cpu::CpuDevice&>(device));
@@ -60,27 +65,37 @@ struct TrimmedAtEnd {
 };
 
 Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilderConfig& config_argument_,
-                         nv::IGpuAllocator* allocator, Log& log) {
+                         const plugin::Makers& makers, nv::IGpuAllocator* allocator, Log& log) {
   const TrimmedAtEnd trimmed;  // before the plan is written
   Network& network = *TRY(network_argument(network_argument_));
   BuilderConfig& config = *TRY(config_argument(config_argument_));
   BuildRequest request = TRY(request_of(network, config));
   std::vector<plan::Weight> libraries = TRY(plugin::read_libraries(config.plugins()));
+  const MemoryMonitor memory(config.has(nv::BuilderFlag::kMONITOR_MEMORY), log);
+  memory.tell("before the build");
   Progress progress(config.getProgressMonitor());
   request.timing_cache = config.timing_cache();
   request.progress = &Progress::report;
   request.progress_user = &progress;
-  ir::Graph graph = TRY(graph_to_build(network));
+  ir::Graph graph = TRY(graph_to_build(network, config));
   if (config.getPreviewFeature(nv::PreviewFeature::kALIASED_PLUGIN_IO_10_03)) TRY(alias_plugins(graph));
-  const std::unique_ptr<Backend> backend = TRY(default_backend());
-  warn_of_missing_choices(network, config, backend->device().kind(), log);
+  const std::unique_ptr<Backend> backend = TRY(engine_backend());
+  warn_of_missing_choices(config, backend->device().kind(), log);
   request.memory = TRY(ProgramAllocator::create(allocator, backend->device()));
+  request.int8_ranges = TRY(int8_ranges(network, config, {graph, *backend, request, makers, allocator}));
+  TRY(quantize_edges(network, config, graph, request.int8_ranges));
+  std::optional<AlgorithmSelection> selection;
+  if (nv::IAlgorithmSelector* const selector = config.getAlgorithmSelector())
+    request.selector = &selection.emplace(*selector, config.has(nv::BuilderFlag::kREJECT_EMPTY_ALGORITHMS));
   plan::Plan plan = TRY(build_plan(graph, *backend, request, log));
+  memory.tell("after the build");
+  memory.tell(plan);
   announce_compiled(backend->device(), log);
   if (backend->device().kind() == DeviceKind::kCuda)
     plan.build.compute_capability = compute_capability(static_cast<const cuda::CudaDevice&>(backend->device()));
   plan.plugin_libraries = std::move(libraries);
   plan.build.profiling_verbosity = static_cast<int>(config.getProfilingVerbosity());
+  plan.build.debugs_unfused = network.debugs_unfused();
   plan.build.tactic_sources = static_cast<int>(config.getTacticSources());
   const size_t limit = config.getMemoryPoolLimit(nv::MemoryPoolType::kWORKSPACE);
   for (const plan::Profile& profile : plan.profiles)
@@ -136,7 +151,7 @@ nv::IHostMemory* Builder::buildSerializedNetwork(nv::INetworkDefinition& network
   return guard(reporter_, "IBuilder::buildSerializedNetwork", static_cast<nv::IHostMemory*>(nullptr),
                [&]() -> Result<nv::IHostMemory*> {
                  const TrimmedAtEnd trimmed;
-                 const plan::Plan plan = TRY(build(network, config, allocator_, reporter_.log()));
+                 const plan::Plan plan = TRY(build(network, config, {plugins_}, allocator_, reporter_.log()));
                  auto bytes = TRY(plan::write_plan(plan));
                  return new HostMemory(std::move(bytes));
                });
@@ -156,7 +171,7 @@ bool Builder::buildSerializedNetworkToStream(nv::INetworkDefinition& network, nv
     nv::IStreamWriter* const given = address_of(writer);
     TRY(require(given != nullptr, "the writer is null"));
     const TrimmedAtEnd trimmed;
-    const plan::Plan plan = TRY(build(network, config, allocator_, reporter_.log()));
+    const plan::Plan plan = TRY(build(network, config, {plugins_}, allocator_, reporter_.log()));
     ProgramSink sink(*given);
     return plan::write_plan(plan, sink);
   });
@@ -167,7 +182,7 @@ nv::ICudaEngine* Builder::buildEngineWithConfig(nv::INetworkDefinition& network,
                [&]() -> Result<nv::ICudaEngine*> {
                  // Through bytes: the built plan borrows weights that the program may free now.
                  EngineSink sink;
-                 TRY(plan::write_plan(TRY(build(network, config, allocator_, reporter_.log())), sink));
+                 TRY(plan::write_plan(TRY(build(network, config, {plugins_}, allocator_, reporter_.log())), sink));
                  return make_engine(TRY(sink.read()), {plugins_}, reporter_, allocator_);
                });
 }
@@ -179,7 +194,7 @@ bool Builder::isNetworkSupported(const nv::INetworkDefinition& network,
     Network& ours = *TRY(network_argument(const_cast<nv::INetworkDefinition&>(network)));
     BuilderConfig& choices = *TRY(config_argument(const_cast<nv::IBuilderConfig&>(config)));
     TRY(request_of(ours, choices));
-    const ir::Graph graph = TRY(graph_to_build(ours));
+    const ir::Graph graph = TRY(graph_to_build(ours, choices));
     return require(!graph.outputs().empty() || !ours.shape_outputs().empty(),
                    "the network has no output: call markOutput");
   });
@@ -197,7 +212,7 @@ nv::INetworkDefinition* Builder::createNetworkV2(nv::NetworkDefinitionCreationFl
 nv::IBuilderConfig* Builder::createBuilderConfig() noexcept {
   return guard(reporter_, "IBuilder::createBuilderConfig", static_cast<nv::IBuilderConfig*>(nullptr),
                [&]() -> Result<nv::IBuilderConfig*> {
-                 Device& device = TRY(default_device());
+                 Device& device = TRY(engine_device());
                  return new BuilderConfig(reporter_, static_cast<size_t>(device.total_memory_bytes()),
                                           device.identity());
                });
@@ -213,10 +228,10 @@ nv::IOptimizationProfile* Builder::createOptimizationProfile() noexcept {
 
 namespace {
 // Every GPU that Kiln takes has tensor cores for FP16 and TF32.
-bool runs_on_cuda() { return default_device_kind().value_or(DeviceKind::kCpu) == DeviceKind::kCuda; }
+bool runs_on_cuda() { return engine_device_kind().value_or(DeviceKind::kCpu) == DeviceKind::kCuda; }
 }  // namespace
 bool Builder::platformHasFastFp16() const noexcept { return runs_on_cuda(); }
-bool Builder::platformHasFastInt8() const noexcept { return false; }
+bool Builder::platformHasFastInt8() const noexcept { return true; }
 bool Builder::platformHasTf32() const noexcept { return runs_on_cuda(); }
 int32_t Builder::getMaxDLABatchSize() const noexcept { return 0; }
 int32_t Builder::getNbDLACores() const noexcept { return 0; }

@@ -126,7 +126,14 @@ bool BuilderConfig::isDeviceTypeSet(const nv::ILayer* layer) const noexcept {
   return choices_.device_types.contains(layer);
 }
 void BuilderConfig::resetDeviceType(const nv::ILayer* layer) noexcept { choices_.device_types.erase(layer); }
-bool BuilderConfig::canRunOnDLA(const nv::ILayer*) const noexcept { return false; }
+bool BuilderConfig::canRunOnDLA(const nv::ILayer* layer) const noexcept {
+  guard(reporter_, "IBuilderConfig::canRunOnDLA", [&]() -> Status {
+    TRY(require(layer != nullptr, "layer is null"));
+    reporter_.log().verbose("layer '", layer->getName(), "' cannot run on a DLA: there is none");
+    return {};
+  });
+  return false;
+}
 /// The call does nothing where there is no DLA.
 void BuilderConfig::setDLACore(int32_t dlaCore) noexcept {
   guard(reporter_, "IBuilderConfig::setDLACore", [&] {

@@ -79,6 +79,8 @@ TEST(BuilderConfig, HasNoDla) {
   EXPECT_EQ(c.getDefaultDeviceType(), nv::DeviceType::kDLA);
   EXPECT_EQ(w.take_error(), "");
   w.mark(w->addIdentity(*w.input("x", {2}))->getOutput(0));
+  EXPECT_FALSE(c.canRunOnDLA(w->getLayer(0)));
+  EXPECT_EQ(w.take_error(), "");
   EXPECT_FALSE(w.builder->isNetworkSupported(*w.network, c));
   EXPECT_NE(w.take_error().find("DeviceType::kDLA"), std::string::npos);
   c.setFlag(BuilderFlag::kGPU_FALLBACK);
@@ -158,6 +160,7 @@ TEST(BuilderConfig, SaysWhichRuleIsBroken) {
   c.setDeviceType(nullptr, nv::DeviceType::kGPU);
   EXPECT_EQ(w.take_error(), "IBuilderConfig::setDeviceType: layer is null");
   EXPECT_FALSE(c.canRunOnDLA(nullptr));
+  EXPECT_EQ(w.take_error(), "IBuilderConfig::canRunOnDLA: layer is null");
   EXPECT_FALSE(c.setTacticSources(1U << 20));
   EXPECT_EQ(c.addOptimizationProfile(nullptr), -1);
   EXPECT_FALSE(c.setCalibrationProfile(nullptr));

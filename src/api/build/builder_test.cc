@@ -24,7 +24,7 @@ TEST(Builder, AnswersForItsPlatform) {
   EXPECT_EQ(w.builder->getErrorRecorder(), &w.recorder);
   EXPECT_EQ(w.builder->getNbDLACores(), 0);
   EXPECT_EQ(w.builder->getMaxDLABatchSize(), 0);
-  EXPECT_FALSE(w.builder->platformHasFastInt8());
+  EXPECT_TRUE(w.builder->platformHasFastInt8());
   EXPECT_TRUE(w.builder->setMaxThreads(3));
   EXPECT_EQ(w.builder->getMaxThreads(), 3);
   EXPECT_FALSE(w.builder->setMaxThreads(0));

@@ -9,7 +9,7 @@ namespace kiln::api {
 void announce_compilers(Log& log) {
   announce_devices(log);
   const auto driver = cuda::Driver::instance();
-  if (!driver || default_device_kind().value_or(DeviceKind::kCpu) != DeviceKind::kCuda) return;
+  if (!driver || engine_device_kind().value_or(DeviceKind::kCpu) != DeviceKind::kCuda) return;
   static cuda::Notices& notices = *new cuda::Notices;
   const auto nvrtc = cuda::Nvrtc::instance();
   const int newest = driver->get().version / 1000;

@@ -5,8 +5,8 @@
 
 namespace kiln::api {
 
-void Group::set_name(const char* name, const char* call) noexcept {
-  guard(network_.reporter(), call, [&]() -> Status {
+bool Group::set_name(const char* name, const char* call) noexcept {
+  return guard(network_.reporter(), call, [&]() -> Status {
     name_ = TRY(new_name(name));
     return {};
   });

@@ -1,4 +1,4 @@
-/// Layers in groups: loops and conditionals, which are the layers at their boundaries.
+/// Layers in groups: loops, conditionals and attentions, which are the layers at their boundaries.
 #pragma once
 
 #include <NvInfer.h>
@@ -11,8 +11,9 @@ namespace kiln::api {
 namespace nv = nvinfer1;
 class Network;
 
-/// A loop or a conditional of a network. What belongs to it is found from its boundaries when the network is built
-/// (passes/structure_regions.h); the object has no more than a name and the id that the boundaries carry.
+/// A loop, a conditional or an attention of a network. What belongs to a loop or conditional is found from its
+/// boundaries when the network is built (passes/structure_regions.h); the object has no more than a name and the id
+/// that the boundaries carry.
 class Group {
  public:
   Group(Network& network, int id, std::string name) : network_(network), id_(id), name_(std::move(name)) {}
@@ -22,11 +23,12 @@ class Group {
   const std::string& name() const { return name_; }
   virtual nv::ILoop* loop() { return nullptr; }
   virtual nv::IIfConditional* conditional() { return nullptr; }
+  virtual nv::IAttention* attention() { return nullptr; }
 
  protected:
   Network& network() const { return network_; }
   int id() const { return id_; }
-  void set_name(const char* name, const char* call) noexcept;
+  bool set_name(const char* name, const char* call) noexcept;  ///< false on an error
 
  private:
   Network& network_;

@@ -18,7 +18,7 @@ namespace kiln::api {
 namespace nv = nvinfer1;
 class Network;
 
-/// The slots of VLayer over a node. Precision and output types are wishes of weakly typed networks; see build_request.
+/// The slots of VLayer over a node. Precision and output types are wishes of weakly typed networks; see precisions.h.
 class Layer : public nv::apiv::VLayer {
  public:
   Layer(Network& network, ir::NodeId node) : network_(network), node_(node) {}
@@ -26,6 +26,7 @@ class Layer : public nv::apiv::VLayer {
   virtual nv::ILayer& interface() = 0;
   ir::NodeId node() const { return node_; }
   const std::map<int, DType>& output_types() const { return output_types_; }
+  std::optional<DType> precision() const { return precision_; }
 
   void setName(const char* name) noexcept override;
   const char* getName() const noexcept override;

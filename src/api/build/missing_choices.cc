@@ -1,8 +1,5 @@
 #include "api/build/missing_choices.h"
 
-#include <algorithm>
-
-#include "api/build/layer.h"
 #include "api/run/devices.h"
 
 namespace kiln::api {
@@ -34,35 +31,33 @@ struct Unheeded {
 };
 constexpr const char* kWiderTypes = "layers compute in wider types";
 constexpr Unheeded kUnheeded[] = {
-    {BuilderFlag::kINT8, "kINT8", kWiderTypes},
     {BuilderFlag::kFP8, "kFP8", kWiderTypes},
     {BuilderFlag::kINT4, "kINT4", kWiderTypes},
     {BuilderFlag::kFP4, "kFP4", kWiderTypes},
     {BuilderFlag::kSPARSE_WEIGHTS, "kSPARSE_WEIGHTS", "weights are taken to be dense"},
-    {BuilderFlag::kDIRECT_IO, "kDIRECT_IO", "inputs and outputs may be reformatted"},
     {BuilderFlag::kSTRICT_NANS, "kSTRICT_NANS", "infinities and not-a-number may spread further than IEEE has it"},
     {BuilderFlag::kDISTRIBUTIVE_INDEPENDENCE, "kDISTRIBUTIVE_INDEPENDENCE",
      "the last bits of a result may depend on the batch that it is part of"},
     {BuilderFlag::kDEBUG, "kDEBUG", "layers run without waiting for each other"},
-    {BuilderFlag::kMONITOR_MEMORY, "kMONITOR_MEMORY", "memory is not reported"},
     {BuilderFlag::kDISABLE_COMPILATION_CACHE, "kDISABLE_COMPILATION_CACHE",
      "compiled kernels are kept in the folder that KILN_CACHE_DIR names"}};
-
-bool has_own_precision(const Layer& layer) {
-  return layer.precisionIsSet() && layer.getPrecision() != layer.getOutputType(0);
-}
 
 Status check_portability(const BuilderConfig& config) {
   if (config.getDefaultDeviceType() == nv::DeviceType::kDLA && !config.has(BuilderFlag::kGPU_FALLBACK))
     return error(Code::kUnsupported,
                  "the default device is DeviceType::kDLA, and there is none; "
                  "BuilderFlag::kGPU_FALLBACK lets layers run elsewhere");
-  if (config.getEngineCapability() != nv::EngineCapability::kSTANDARD)
-    return error(Code::kUnsupported, "only EngineCapability::kSTANDARD is in Kiln");
-  if (config.getRuntimePlatform() != nv::RuntimePlatform::kSAME_AS_BUILD)
-    return error(Code::kUnsupported, "only RuntimePlatform::kSAME_AS_BUILD is in Kiln");
+  if (config.getEngineCapability() == nv::EngineCapability::kDLA_STANDALONE)
+    return error(Code::kUnsupported,
+                 "EngineCapability::kDLA_STANDALONE is not in Kiln: it makes loadables of a DLA, and there is none");
+  if (config.getEngineCapability() == nv::EngineCapability::kSAFETY)
+    return error(Code::kUnsupported,
+                 "EngineCapability::kSAFETY is not in Kiln: there is no safety runtime that its plans could run in");
+  if (config.getRuntimePlatform() == nv::RuntimePlatform::kWINDOWS_AMD64)
+    return error(Code::kUnsupported,
+                 "RuntimePlatform::kWINDOWS_AMD64 is not in Kiln: plans run on Linux, where they were built");
   if (config.getHardwareCompatibilityLevel() == nv::HardwareCompatibilityLevel::kAMPERE_PLUS &&
-      TRY(default_device_kind()) == DeviceKind::kCuda)
+      TRY(engine_device_kind()) == DeviceKind::kCuda)
     return error(Code::kUnsupported,
                  "HardwareCompatibilityLevel::kAMPERE_PLUS is not in Kiln yet; a plan runs on GPUs of the compute "
                  "capability that it was built on");
@@ -78,31 +73,14 @@ Status check_choices(const Network& network, const BuilderConfig& config) {
     TRY(require(!network.strongly_typed() || !config.has(row.flag), "BuilderFlag::", row.name,
                 " is set, and the network is strongly typed: its types decide"));
   TRY(check_portability(config));
-  if (config.has(BuilderFlag::kOBEY_PRECISION_CONSTRAINTS))
-    for (const auto& layer : network.made_layers())
-      if (layer && has_own_precision(*layer))
-        return error(Code::kUnsupported, "layer '", layer->getName(),
-                     "': setPrecision under BuilderFlag::kOBEY_PRECISION_CONSTRAINTS is not in Kiln; use a strongly "
-                     "typed network and addCast");
   return {};
 }
 
-void warn_of_missing_choices(const Network& network, const BuilderConfig& config, DeviceKind device, Log& log) {
+void warn_of_missing_choices(const BuilderConfig& config, DeviceKind device, Log& log) {
   for (const Unheeded& row : kUnheeded)
     if (config.has(row.flag)) log.warning("BuilderFlag::", row.name, " is not in Kiln yet: ", row.instead);
-  if (config.getAlgorithmSelector())
-    log.warning("the algorithm selector is ignored: Kiln has no algorithms that it could choose from");
-  if (config.getInt8Calibrator()) log.warning("the INT8 calibrator is ignored: INT8 is not in Kiln yet");
-  if (config.has(BuilderFlag::kPREFER_PRECISION_CONSTRAINTS)) {
-    const auto& layers = network.made_layers();
-    const auto found = std::find_if(layers.begin(), layers.end(),
-                                    [](const auto& layer) { return layer && has_own_precision(*layer); });
-    if (found != layers.end())
-      log.warning("setPrecision (of layer '", (*found)->getName(),
-                  "', for example) is ignored: Kiln chooses the types of layers itself");
-  }
-  if (config.getMaxNbTactics() != -1)
-    log.warning("setMaxNbTactics is not in Kiln yet; setBuilderOptimizationLevel says how much is tried");
+  if (config.getTilingOptimizationLevel() != nv::TilingOptimizationLevel::kNONE)
+    log.warning("setTilingOptimizationLevel is not in Kiln yet: layers are not tiled together");
   if (device == DeviceKind::kCuda && config.limits_shared_memory())
     log.warning("the limit of MemoryPoolType::kTACTIC_SHARED_MEMORY is not in Kiln yet: kernels take what they need");
 }

@@ -13,6 +13,6 @@ namespace kiln::api {
 Status check_choices(const Network& network, const BuilderConfig& config);
 
 /// Says what was allowed or preferred and is not done; the engine is right without it.
-void warn_of_missing_choices(const Network& network, const BuilderConfig& config, DeviceKind device, Log& log);
+void warn_of_missing_choices(const BuilderConfig& config, DeviceKind device, Log& log);
 
 }  // namespace kiln::api

@@ -77,6 +77,16 @@ void Network::keep(ir::NodeId node, std::unique_ptr<Layer> object) {
   layer_objects_[ir::index(node)] = std::move(object);
 }
 
+std::optional<DType> Network::output_type_set(ir::ValueId id) const {
+  if (ir::index(id) >= static_cast<size_t>(graph_.num_values())) return std::nullopt;
+  const ir::Value& value = graph_.value(id);
+  if (ir::index(value.producer) >= layer_objects_.size() || !layer_objects_[ir::index(value.producer)])
+    return std::nullopt;
+  const auto& types = layer_objects_[ir::index(value.producer)]->output_types();
+  const auto found = types.find(value.output);
+  return found == types.end() ? std::nullopt : std::optional(found->second);
+}
+
 /// Nodes in the order of their ids, which is the order of adding; weights are none.
 const std::vector<ir::NodeId>& Network::layers() {
   for (; num_scanned_ < graph_.num_nodes(); ++num_scanned_) {
@@ -312,7 +322,6 @@ bool Network::getFlag(nv::NetworkDefinitionCreationFlag flag) const noexcept {
   const auto bit = static_cast<int32_t>(flag);
   return bit >= 0 && bit < nv::EnumMax<nv::NetworkDefinitionCreationFlag>() && ((flags_ >> bit) & 1U) != 0;
 }
-bool Network::isDebugTensor(const nv::ITensor&) const noexcept { return false; }
 bool Network::areWeightsMarkedRefittable(const char*) const noexcept { return false; }
 
 }  // namespace kiln::api

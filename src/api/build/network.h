@@ -41,6 +41,11 @@ class Network final : public NetworkHandle, public nv::apiv::VNetworkDefinition 
   const std::vector<std::unique_ptr<Layer>>& made_layers() const { return layer_objects_; }
   const std::vector<std::unique_ptr<Tensor>>& made_tensors() const { return tensors_; }
   const std::vector<ir::ValueId>& shape_outputs() const { return shape_outputs_; }
+  bool debugs_unfused() const { return debugs_unfused_; }
+  /// Adds the names of debug tensors to a copy of the graph.
+  Status add_taps(ir::Graph& graph) const;
+  /// The type that setOutputType set for what a layer makes.
+  std::optional<DType> output_type_set(ir::ValueId value) const;
 
   /// Tells the network that an input is called so now.
   void note_input_name(ir::ValueId input, const std::string& name) { inputs_by_name_.emplace(name, input); }
@@ -69,10 +74,9 @@ class Network final : public NetworkHandle, public nv::apiv::VNetworkDefinition 
   /// Removes a value of `add_weights` that nothing uses any more.
   void drop_weights(ir::ValueId value);
 
-  /// A loop or conditional that the network keeps; G's constructor takes the network and the group's id.
+  /// A loop, conditional or attention that the network keeps; G's constructor takes the network and the group's id.
   template <class G>
   G& add_group() {
-    graph_.stop_teaching();  // what is assumed of a branch need not hold: it may not run
     auto group = std::make_unique<G>(*this, static_cast<int>(groups_.size()));
     G& result = *group;
     groups_.push_back(std::move(group));
@@ -230,6 +234,8 @@ class Network final : public NetworkHandle, public nv::apiv::VNetworkDefinition 
   std::vector<std::unique_ptr<Tensor>> tensors_;
   std::vector<std::unique_ptr<Group>> groups_;
   std::vector<ir::ValueId> shape_outputs_;  ///< of markOutputForShapes
+  std::set<ir::ValueId> debug_tensors_;     ///< of markDebug
+  bool debugs_unfused_ = false;
   // Owners of names and addresses when they were taken in; how many values and nodes have been.
   std::unordered_multimap<std::string, ir::ValueId> inputs_by_name_;
   std::unordered_multimap<const void*, ir::NodeId> constants_by_elements_;

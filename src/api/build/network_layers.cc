@@ -215,6 +215,39 @@ nv::ICumulativeLayer* Network::addCumulative(nv::ITensor& input, nv::ITensor& ax
                                      [&] { return add_cumulative(*this, input, axis, operation, exclusive, reverse); });
 }
 
+nv::IQuantizeLayer* Network::addQuantize(nv::ITensor& input, nv::ITensor& scale) noexcept {
+  return addQuantizeV2(input, scale, nv::DataType::kINT8);
+}
+
+nv::IQuantizeLayer* Network::addQuantizeV2(nv::ITensor& input, nv::ITensor& scale, nv::DataType outputType) noexcept {
+  return added<nv::IQuantizeLayer>(reporter_, "INetworkDefinition::addQuantize",
+                                   [&] { return add_quantize(*this, input, scale, outputType); });
+}
+
+nv::IDequantizeLayer* Network::addDequantize(nv::ITensor& input, nv::ITensor& scale) noexcept {
+  return addDequantizeV2(input, scale, nv::DataType::kFLOAT);
+}
+
+nv::IDequantizeLayer* Network::addDequantizeV2(nv::ITensor& input, nv::ITensor& scale,
+                                               nv::DataType outputType) noexcept {
+  return added<nv::IDequantizeLayer>(reporter_, "INetworkDefinition::addDequantize",
+                                     [&] { return add_dequantize(*this, input, scale, outputType); });
+}
+
+nv::IDynamicQuantizeLayer* Network::addDynamicQuantize(nv::ITensor& input, int32_t axis, int32_t blockSize,
+                                                       nv::DataType toType, nv::DataType scaleType) noexcept {
+  return added<nv::IDynamicQuantizeLayer>(reporter_, "INetworkDefinition::addDynamicQuantize", [&] {
+    return add_dynamic_quantize(*this, input, axis, blockSize, toType, scaleType);
+  });
+}
+
+nv::IDynamicQuantizeLayer* Network::addDynamicQuantizeV2(nv::ITensor& input, const nv::Dims& blockShape,
+                                                         nv::DataType toType, nv::DataType scaleType) noexcept {
+  return added<nv::IDynamicQuantizeLayer>(reporter_, "INetworkDefinition::addDynamicQuantizeV2", [&] {
+    return add_dynamic_quantize(*this, input, blockShape, toType, scaleType);
+  });
+}
+
 nv::IAssertionLayer* Network::addAssertion(nv::ITensor& condition, const char* message) noexcept {
   return added<nv::IAssertionLayer>(reporter_, "INetworkDefinition::addAssertion",
                                     [&] { return add_assertion(*this, condition, message); });
@@ -259,6 +292,60 @@ nv::ILoop* Network::addLoop() noexcept {
 nv::IIfConditional* Network::addIfConditional() noexcept {
   return added<nv::IIfConditional>(reporter_, "INetworkDefinition::addIfConditional",
                                    [&] { return add_conditional(*this); });
+}
+
+nv::IParametricReLULayer* Network::addParametricReLU(nv::ITensor& input, nv::ITensor& slope) noexcept {
+  return added<nv::IParametricReLULayer>(reporter_, "INetworkDefinition::addParametricReLU",
+                                         [&] { return add_parametric_relu(*this, input, slope); });
+}
+
+nv::ILRNLayer* Network::addLRN(nv::ITensor& input, int64_t window, float alpha, float beta, float k) noexcept {
+  return added<nv::ILRNLayer>(reporter_, "INetworkDefinition::addLRN",
+                              [&] { return add_lrn(*this, input, window, alpha, beta, k); });
+}
+
+nv::IRaggedSoftMaxLayer* Network::addRaggedSoftMax(nv::ITensor& input, nv::ITensor& bounds) noexcept {
+  return added<nv::IRaggedSoftMaxLayer>(reporter_, "INetworkDefinition::addRaggedSoftMax",
+                                        [&] { return add_ragged_softmax(*this, input, bounds); });
+}
+
+nv::IRotaryEmbeddingLayer* Network::addRotaryEmbedding(nv::ITensor& input, nv::ITensor& cosCache, nv::ITensor& sinCache,
+                                                       bool interleaved, int32_t rotaryEmbeddingDim) noexcept {
+  return added<nv::IRotaryEmbeddingLayer>(reporter_, "INetworkDefinition::addRotaryEmbedding", [&] {
+    return add_rotary_embedding(*this, input, cosCache, sinCache, interleaved, rotaryEmbeddingDim);
+  });
+}
+
+nv::IAttention* Network::addAttention(nv::ITensor& query, nv::ITensor& key, nv::ITensor& value,
+                                      nv::AttentionNormalizationOp normOp, bool isCausal) noexcept {
+  return added<nv::IAttention>(reporter_, "INetworkDefinition::addAttention",
+                               [&] { return add_attention(*this, query, key, value, normOp, isCausal); });
+}
+
+nv::IKVCacheUpdateLayer* Network::addKVCacheUpdate(nv::ITensor& cache, nv::ITensor& update, nv::ITensor& writeIndices,
+                                                   nv::KVCacheMode cacheMode) noexcept {
+  return added<nv::IKVCacheUpdateLayer>(reporter_, "INetworkDefinition::addKVCacheUpdate", [&] {
+    return add_kv_cache_update(*this, cache, update, writeIndices, cacheMode);
+  });
+}
+
+nv::IDistCollectiveLayer* Network::addDistCollective(nv::ITensor& input, nv::CollectiveOperation distCollectiveOp,
+                                                     nv::ReduceOperation reduceOp, int64_t root, int64_t* groups,
+                                                     int64_t groupSize) noexcept {
+  return added<nv::IDistCollectiveLayer>(
+      reporter_, "INetworkDefinition::addDistCollective", [&]() -> Result<nv::IDistCollectiveLayer*> {
+        TRY(require(groupSize >= 0, "groupSize is ", groupSize, "; 0 is the least"));
+        TRY(require(groupSize == 0 || groups != nullptr, "groups is null, and groupSize ", groupSize));
+        return add_dist_collective(*this, input, distCollectiveOp, reduceOp, root,
+                                   std::span<const int64_t>(groups, static_cast<size_t>(groupSize)));
+      });
+}
+
+nv::IMoELayer* Network::addMoE(nv::ITensor& hiddenStates, nv::ITensor& selectedExpertsForTokens,
+                               nv::ITensor& scoresForSelectedExperts) noexcept {
+  return added<nv::IMoELayer>(reporter_, "INetworkDefinition::addMoE", [&] {
+    return add_moe(*this, hiddenStates, selectedExpertsForTokens, scoresForSelectedExperts);
+  });
 }
 
 }  // namespace kiln::api

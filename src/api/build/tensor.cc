@@ -18,10 +18,12 @@ constexpr nv::TensorFormats kAllFormats = (1U << nv::EnumMax<nv::TensorFormat>()
 /// The name of an axis that the program has not named.
 std::string unnamed_axis(std::string_view tensor, int axis) { return str(tensor, '_', axis); }
 
-/// Whether a layer that was added for a tensor of one type means the same for the other type.
-bool are_alike(DType a, DType b) {
+/// Whether a layer that was added for a tensor of type `inside` means the same where the tensor is `outside` at the
+/// network's edge. INT8 stands for floats there.
+bool are_alike(DType outside, DType inside) {
+  if (outside == DType::kI8 && is_float(inside)) return true;
   const auto both = [&](std::initializer_list<DType> kinds) {
-    return std::ranges::find(kinds, a) != kinds.end() && std::ranges::find(kinds, b) != kinds.end();
+    return std::ranges::find(kinds, outside) != kinds.end() && std::ranges::find(kinds, inside) != kinds.end();
   };
   return both({DType::kF32, DType::kF16, DType::kBF16}) || both({DType::kI32, DType::kI64});
 }
@@ -117,6 +119,7 @@ void Tensor::setType(nv::DataType type) noexcept {
 
 nv::DataType Tensor::getType() const noexcept {
   if (wanted_type_) return to_api(*wanted_type_);
+  if (const auto set = network_.output_type_set(value_)) return to_api(*set);
   return guard(network_.reporter(), "ITensor::getType", nv::DataType::kFLOAT, [&]() -> Result<nv::DataType> {
     const TensorType& type = TRY(network_.graph().inferred_type(value_));
     // FP64 exists inside a network only, and the API has no name for it.

@@ -9,6 +9,7 @@
 #include "api/entry/plugin_entry.h"
 #include "api/entry/status.h"
 #include "api/entry/stream_entry.h"
+#include "api/run/devices.h"
 #include "api/run/refused_launches.h"
 
 using namespace kiln::api;
@@ -31,6 +32,7 @@ KilnStatus kiln_private_entry(KilnPrivateEntry* entry) {
   table.gpu = gpu_entry();
   table.plugin = plugin_entry();
   table.tell_refused_launch = tell_refused_launch;
+  table.use_host = [](int32_t on) { return int32_t{use_host(on != 0)}; };
   const uint32_t size = entry->size;
   std::memset(static_cast<void*>(entry), 0, size);
   std::memcpy(static_cast<void*>(entry), &table, table.size);

@@ -36,7 +36,10 @@ ParserError::ParserError(const onnx::Problem& problem, const char* call)
       call_(call),
       node_(problem.node),
       node_name_(problem.node_name),
-      operator_(problem.op_type) {}
+      operator_(problem.op_type),
+      functions_(problem.functions) {
+  for (const std::string& function : functions_) stack_.push_back(function.c_str());
+}
 
 void ErrorList::add(const char* call, const Error& error) {
   reporter_.report(call, error);

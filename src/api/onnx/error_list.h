@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <string>
+#include <vector>
 
 #include "api/base/report.h"
 #include "base/error.h"
@@ -17,6 +18,8 @@ class ParserError final : public nvonnxparser::IParserError {
   ParserError(nvonnxparser::ErrorCode code, std::string text, const char* call)
       : code_(code), text_(std::move(text)), call_(call) {}
   ParserError(const onnx::Problem& problem, const char* call);
+  ParserError(const ParserError&) = delete;
+  ParserError& operator=(const ParserError&) = delete;
   ~ParserError() override = default;
 
   nvonnxparser::ErrorCode code() const override { return code_; }
@@ -28,9 +31,8 @@ class ParserError final : public nvonnxparser::IParserError {
   int node() const override { return node_; }
   const char* nodeName() const override { return node_name_.c_str(); }
   const char* nodeOperator() const override { return operator_.c_str(); }
-  // Local functions are inlined before nodes are imported: the node's name tells the calls, 'call/node'.
-  const char* const* localFunctionStack() const override { return nullptr; }
-  int32_t localFunctionStackSize() const override { return 0; }
+  const char* const* localFunctionStack() const override { return stack_.empty() ? nullptr : stack_.data(); }
+  int32_t localFunctionStackSize() const override { return static_cast<int32_t>(stack_.size()); }
 
  private:
   nvonnxparser::ErrorCode code_;
@@ -38,6 +40,8 @@ class ParserError final : public nvonnxparser::IParserError {
   const char* call_;
   int node_ = -1;
   std::string node_name_, operator_;
+  std::vector<std::string> functions_;
+  std::vector<const char*> stack_;  ///< those of `functions_`
 };
 
 class ErrorList {

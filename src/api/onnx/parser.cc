@@ -1,5 +1,7 @@
 #include "api/onnx/parser.h"
 
+#include <utility>
+
 #include "api/onnx/loaded_model.h"
 #include "base/address_of.h"
 
@@ -7,6 +9,11 @@ namespace kiln::api {
 namespace {
 
 using nvonnxparser::OnnxParserFlag;
+
+constexpr std::pair<OnnxParserFlag, const char*> kOfAccelerators[] = {
+    {OnnxParserFlag::kENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA, "kENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA"},
+    {OnnxParserFlag::kREPORT_CAPABILITY_DLA, "kREPORT_CAPABILITY_DLA"},
+    {OnnxParserFlag::kADJUST_FOR_DLA, "kADJUST_FOR_DLA"}};
 
 template <class F>
 void with_flag(ErrorList& errors, const char* call, OnnxParserFlag flag, F change) noexcept {
@@ -23,6 +30,8 @@ void with_flag(ErrorList& errors, const char* call, OnnxParserFlag flag, F chang
 void Parser::use(RegistryPlugins& plugins, onnx::ImportOptions& options) const {
   options.plugins = &plugins;
   options.prefers_plugins = getFlag(OnnxParserFlag::kENABLE_PLUGIN_OVERRIDE);
+  for (const auto& [flag, name] : kOfAccelerators)
+    if (getFlag(flag)) errors_.reporter().log().warning("OnnxParserFlag::", name, " is ignored: there is no DLA");
 }
 
 /// All problems are reported, not only the first; where there are any, the network holds a part of the model.
@@ -83,15 +92,14 @@ bool Parser::supportsModel(const void* serialized_onnx_model, size_t serialized_
     TRY(require(address_of(sub_graph_collection) != nullptr, "the collection of subgraphs is null"));
     sub_graph_collection.clear();
     for (const onnx::Subgraph& part : subgraphs_)
-      sub_graph_collection.emplace_back(std::vector<size_t>(part.nodes.begin(), part.nodes.end()), part.supported);
+      sub_graph_collection.emplace_back(std::vector<size_t>(part.nodes.begin(), part.nodes.end()), true);
     return {};
   }) && supported;
 }
 
 int64_t Parser::getNbSubgraphs() noexcept { return static_cast<int64_t>(subgraphs_.size()); }
-bool Parser::isSubgraphSupported(int64_t index) noexcept {
-  return index >= 0 && index < getNbSubgraphs() && subgraphs_[static_cast<size_t>(index)].supported;
-}
+/// Nodes that cannot be imported are in no part.
+bool Parser::isSubgraphSupported(int64_t index) noexcept { return index >= 0 && index < getNbSubgraphs(); }
 int64_t* Parser::getSubgraphNodes(int64_t index, int64_t& subgraphLength) noexcept {
   const bool there = index >= 0 && index < getNbSubgraphs();
   std::vector<int64_t>* const nodes = there ? &subgraphs_[static_cast<size_t>(index)].nodes : nullptr;

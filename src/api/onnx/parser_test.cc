@@ -19,8 +19,9 @@ using nvonnxparser::OnnxParserFlag;
 struct Logger final : nvinfer1::ILogger {
   void log(Severity severity, const char* message) noexcept override {
     if (severity <= Severity::kERROR) errors.emplace_back(message);
+    if (severity == Severity::kWARNING) warnings.emplace_back(message);
   }
-  std::vector<std::string> errors;
+  std::vector<std::string> errors, warnings;
 };
 
 /// y = relu(x + w) of [2]
@@ -143,6 +144,39 @@ TEST(Parser, ListsAllProblems) {
   EXPECT_EQ(b.parser->getNbErrors(), 0);
 }
 
+/// A node of a function that another function calls.
+TEST(Parser, TellsTheFunctionsAroundANode) {
+  const auto local = [](std::string_view name, const Proto& inner) {
+    return function(name, {"a"}, {"b"}, {inner})
+        .message(onnx::field::function::kOpsetImport, opset("", 18))
+        .message(onnx::field::function::kOpsetImport, opset("local", 1));
+  };
+  Bench b;
+  EXPECT_FALSE(b.parse(model(graph({.nodes = {node("Outer", {"x"}, {"y"}, "call", {}, "local")},
+                                    .inputs = {value("x", 1, {2})},
+                                    .outputs = {value("y", 1, {2})}}),
+                             {local("Outer", node("Inner", {"a"}, {"b"}, "inner", {}, "local")),
+                              local("Inner", node("Gnarl", {"a"}, {"b"}, "odd"))})));
+  ASSERT_EQ(b.parser->getNbErrors(), 1);
+  const nvonnxparser::IParserError& error = *b.parser->getError(0);
+  EXPECT_STREQ(error.nodeOperator(), "Gnarl");
+  EXPECT_STREQ(error.nodeName(), "call/inner/odd");
+  ASSERT_EQ(error.localFunctionStackSize(), 2);
+  EXPECT_STREQ(error.localFunctionStack()[0], "Outer");
+  EXPECT_STREQ(error.localFunctionStack()[1], "Inner");
+}
+
+TEST(Parser, WarnsOfFlagsOfAccelerators) {
+  Bench b;
+  EXPECT_TRUE(b.parse(good_model()));
+  EXPECT_TRUE(b.logger.warnings.empty());
+  b.parser->setFlag(OnnxParserFlag::kREPORT_CAPABILITY_DLA);
+  const Proto good = good_model();
+  EXPECT_TRUE(b.parser->supportsModelV2(good.bytes.data(), good.bytes.size(), nullptr));
+  EXPECT_EQ(b.logger.warnings,
+            std::vector<std::string>{"OnnxParserFlag::kREPORT_CAPABILITY_DLA is ignored: there is no DLA"});
+}
+
 TEST(Parser, DamagedBytesAreOneProblem) {
   Bench b;
   EXPECT_FALSE(b.parser->parse("no model", 8, nullptr));
@@ -166,14 +200,16 @@ TEST(Parser, TellsWhichPartsAreSupported) {
   EXPECT_EQ(length, 0);
   EXPECT_EQ(b.network->getNbInputs(), 0);
   EXPECT_FALSE(b.parser->supportsModelV2(bad.bytes.data(), bad.bytes.size(), nullptr));
-  ASSERT_EQ(b.parser->getNbSubgraphs(), 3);
-  EXPECT_FALSE(b.parser->isSubgraphSupported(0));
-  EXPECT_TRUE(b.parser->isSubgraphSupported(1));
-  EXPECT_FALSE(b.parser->isSubgraphSupported(3));
+  ASSERT_EQ(b.parser->getNbSubgraphs(), 1);  // between two nodes that are in no part
+  EXPECT_TRUE(b.parser->isSubgraphSupported(0));
+  EXPECT_FALSE(b.parser->isSubgraphSupported(1));
+  EXPECT_FALSE(b.parser->isSubgraphSupported(-1));
+  nodes = b.parser->getSubgraphNodes(0, length);
+  ASSERT_EQ(length, 1);
+  EXPECT_EQ(nodes[0], 1);
   ::SubGraphCollection_t parts;
   EXPECT_FALSE(b.parser->supportsModel(bad.bytes.data(), bad.bytes.size(), parts, nullptr));
-  ASSERT_EQ(parts.size(), 3U);
-  EXPECT_TRUE(parts[1].second);
+  EXPECT_EQ(parts, (::SubGraphCollection_t{{{1}, true}}));
   EXPECT_TRUE(b.parser->supportsOperator("Relu"));
   EXPECT_FALSE(b.parser->supportsOperator("Gnarl"));
   EXPECT_FALSE(b.parser->supportsOperator(nullptr));

@@ -56,5 +56,36 @@ TEST(ScanLengths, OfTheModel) {
   EXPECT_EQ(p.of<float>("all"), (Floats{1, 2, 4, 6, 9, 12, 0, 0}));
 }
 
+TEST(ScanLengths, OfSequencesOfOneLength) {  // which only the run knows
+  const GraphParts body{{node("Add", {"d", "e"}, {"o"})},
+                        {value("d", kFloat, {2}), value("e", kFloat, {2})},
+                        {value("o", kFloat, {2})},
+                        {}};
+  for (const int64_t batch : {1, 2}) {
+    std::vector<Range> ranges{{"x", {batch, 0, 2}, {batch, 9, 2}}, {"z", {batch, 0, 2}, {batch, 9, 2}}};
+    if (batch == 1) ranges.push_back({"l", {0}, {9}});  // one length decides shapes, several are data
+    Program p(model(graph({{node("Scan", {"l", "x", "z"}, {"all"}, "scan",
+                                 {graph_attribute("body", graph(body, "body")), int_attribute("num_scan_inputs", 2)})},
+                           {value("l", kInt64, {batch}), value("x", kFloat, {batch, -1, 2}),
+                            value("z", kFloat, {batch, -1, 2})},
+                           {value("all", kFloat, {batch, -1, 2})},
+                           {}}),
+                    {}, 8),
+              ranges);
+    const auto feed = [&](const char* name, int64_t slices) {
+      p.feed(name, {batch, slices, 2}, Floats(static_cast<size_t>(batch * slices * 2), 1));
+    };
+    p.feed("l", {batch}, Numbers(static_cast<size_t>(batch), 2));
+    feed("x", 3), feed("z", 3);
+    EXPECT_EQ(p.run(), "");
+    Floats row{2, 2, 2, 2, 0, 0}, all;
+    for (int64_t i = 0; i < batch; ++i) all.insert(all.end(), row.begin(), row.end());
+    EXPECT_EQ(p.of<float>("all"), all);
+    feed("z", 4);
+    const std::string error = p.run();
+    EXPECT_NE(error.find("the slices of inputs 1 and 2 of node 'scan' (Scan) are equal"), std::string::npos) << error;
+  }
+}
+
 }  // namespace
 }  // namespace kiln::api

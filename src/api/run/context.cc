@@ -25,15 +25,29 @@ int amount(ProfilingVerbosity verbosity) {
   return verbosity == ProfilingVerbosity::kNONE ? 0 : verbosity == ProfilingVerbosity::kLAYER_NAMES_ONLY ? 1 : 2;
 }
 
+runtime::RangeDetail ranges_of(ProfilingVerbosity verbosity) {
+  switch (verbosity) {
+    case ProfilingVerbosity::kNONE: return runtime::RangeDetail::kNone;
+    case ProfilingVerbosity::kLAYER_NAMES_ONLY: return runtime::RangeDetail::kNames;
+    case ProfilingVerbosity::kDETAILED: return runtime::RangeDetail::kTactics;
+  }
+  return runtime::RangeDetail::kNone;
+}
+
 }  // namespace
 
 Context::Context(const Engine& engine, const Reporter& parent, Strategy strategy,
                  std::unique_ptr<runtime::Context> context)
-    : engine_(engine), reporter_(parent), strategy_(strategy), context_(std::move(context)) {
+    : engine_(engine),
+      reporter_(parent),
+      strategy_(strategy),
+      debug_tensors_(context->engine()),
+      context_(std::move(context)) {
   mImpl = this;
   context_->set_fault_observer(this);
   context_->set_log(&reporter_.log());
   settings_.nvtx_verbosity = engine.getProfilingVerbosity();
+  context_->set_ranges(ranges_of(settings_.nvtx_verbosity));
   output_allocators_.assign(plan().outputs.size(), nullptr);
   output_addresses_.assign(plan().outputs.size(), nullptr);
 }
@@ -97,6 +111,7 @@ bool Context::setNvtxVerbosity(ProfilingVerbosity verbosity) noexcept {
     TRY(require(amount(verbosity) <= amount(profiling_verbosity(plan())),
                 "the engine was built with a lower profiling verbosity"));
     settings_.nvtx_verbosity = verbosity;
+    context_->set_ranges(ranges_of(verbosity));
     return {};
   });
 }
@@ -132,31 +147,33 @@ bool Context::setInputConsumedEvent(cudaEvent_t event) noexcept {
 }
 
 bool Context::setDebugListener(nvinfer1::IDebugListener* listener) noexcept {
-  settings_.debug_listener = listener;
+  debug_tensors_.set_listener(listener);
   return true;
 }
 
-bool Context::setTensorDebugState(char const* name, bool) noexcept {
+bool Context::setTensorDebugState(char const* name, bool flag) noexcept {
   return guard(reporter_, "IExecutionContext::setTensorDebugState", [&]() -> Status {
-    return error(Code::kInvalidArgument, "'", TRY(name_argument(name, "name")),
-                 "' was not marked as a debug tensor when the engine was built");
+    return debug_tensors_.set_state(std::string(TRY(name_argument(name, "name"))), flag);
   });
 }
 
 bool Context::getDebugState(char const* name) const noexcept {
-  return guard(reporter_, "IExecutionContext::getDebugState", false, [&]() -> Result<bool> {
-    TRY(name_argument(name, "name"));
-    return false;
+  return guard(reporter_, "IExecutionContext::getDebugState", false,
+               [&]() -> Result<bool> { return debug_tensors_.state(std::string(TRY(name_argument(name, "name")))); });
+}
+
+bool Context::setAllTensorsDebugState(bool flag) noexcept {
+  return guard(reporter_, "IExecutionContext::setAllTensorsDebugState", [&]() -> Status {
+    debug_tensors_.set_all_states(flag);
+    return {};
   });
 }
 
-/// Nothing to do: no tensor can be marked for debugging yet.
-bool Context::setAllTensorsDebugState(bool) noexcept { return true; }
-
 bool Context::setUnfusedTensorsDebugState(bool flag) noexcept {
-  settings_.debugs_unfused = flag;
+  debug_tensors_.set_unfused_state(flag);
   return true;
 }
+
 bool Context::setCommunicator(void*) noexcept {
   return missing(reporter_, "IExecutionContext::setCommunicator", false);
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "api/run/debug_tensors.h"
 #include "api/run/engine.h"
 #include "api/run/program_allocator.h"
 #include "runtime/context.h"
@@ -22,8 +23,6 @@ struct ContextSettings {
   nvinfer1::ProfilingVerbosity nvtx_verbosity = nvinfer1::ProfilingVerbosity::kLAYER_NAMES_ONLY;
   nvinfer1::IGpuAllocator* temporary_allocator = nullptr;
   cudaEvent_t inputs_consumed = nullptr;
-  nvinfer1::IDebugListener* debug_listener = nullptr;  ///< no engine has debug tensors yet, so nobody calls it
-  bool debugs_unfused = false;
 };
 
 class Context final : public nvinfer1::IExecutionContext,
@@ -90,12 +89,12 @@ class Context final : public nvinfer1::IExecutionContext,
   nvinfer1::ProfilingVerbosity getNvtxVerbosity() const noexcept override { return settings_.nvtx_verbosity; }
   void setAuxStreams(cudaStream_t* streams, int32_t count) noexcept override;
   bool setDebugListener(nvinfer1::IDebugListener* listener) noexcept override;
-  nvinfer1::IDebugListener* getDebugListener() noexcept override { return settings_.debug_listener; }
+  nvinfer1::IDebugListener* getDebugListener() noexcept override { return debug_tensors_.listener(); }
   bool setTensorDebugState(char const* name, bool flag) noexcept override;
   bool getDebugState(char const* name) const noexcept override;
   bool setAllTensorsDebugState(bool flag) noexcept override;
   bool setUnfusedTensorsDebugState(bool flag) noexcept override;
-  bool getUnfusedTensorsDebugState() const noexcept override { return settings_.debugs_unfused; }
+  bool getUnfusedTensorsDebugState() const noexcept override { return debug_tensors_.unfused_state(); }
   nvinfer1::IRuntimeConfig* getRuntimeConfig() const noexcept override;
   bool setCommunicator(void* communicator) noexcept override;
 
@@ -110,6 +109,9 @@ class Context final : public nvinfer1::IExecutionContext,
   void forget_shape_memory();
   void set_output_address(int output, void* data);
   Status enqueue(Stream& stream, cudaStream_t handle);
+  void apply_debug_states(cudaStream_t handle);
+  /// Fails in calls of a debug listener's.
+  Status check_not_called() const;
   Status report_times() const;
   Status wait_for_graph() const;
   Status wait_for(Stream& stream, bool& faulted);
@@ -126,6 +128,7 @@ class Context final : public nvinfer1::IExecutionContext,
   std::vector<void*> output_addresses_;  ///< by output, as the program set them: what an allocator gave is its own
   int num_output_allocators_ = 0;
   std::unique_ptr<Stream> own_stream_;  ///< of executeV2
+  DebugTensors debug_tensors_;
   bool has_run_ = false;
   cudaStream_t latest_stream_ = nullptr;       ///< of the latest enqueueV3, or of this one while it goes on
   std::unique_ptr<runtime::Context> context_;  ///< goes first: waits for runs in flight

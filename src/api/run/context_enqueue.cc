@@ -95,8 +95,22 @@ bool Context::reportToProfiler() const noexcept {
   });
 }
 
+Status Context::check_not_called() const {
+  return debug_tensors_.is_calling()
+             ? error(Code::kState,
+                     "the context is in a run, which has called its debug listener: it cannot run another one")
+             : Status();
+}
+
+/// Brings what the program has said of debug tensors to the run that follows.
+void Context::apply_debug_states(cudaStream_t handle) {
+  debug_tensors_.set_stream(handle);
+  if (debug_tensors_.take_change()) context_->set_value_observer(debug_tensors_.is_on() ? &debug_tensors_ : nullptr);
+}
+
 Status Context::enqueue(Stream& stream, cudaStream_t handle) {
   latest_stream_ = handle;
+  apply_debug_states(handle);
   TRY(context_->enqueue(stream));
   has_run_ = true;
   return {};
@@ -121,6 +135,7 @@ Status Context::wait_for(Stream& stream, bool& faulted) {
 bool Context::enqueueV3(cudaStream_t handle) noexcept {
   bool faulted = false;  // the observer has told why
   const bool queued = guard(reporter_, "IExecutionContext::enqueueV3", [&]() -> Status {
+    TRY(check_not_called());
     ProgramStream program;
     Stream& stream = TRY(program.open(device(), handle));
     latest_stream_ = handle;
@@ -142,6 +157,7 @@ bool Context::enqueueV3(cudaStream_t handle) noexcept {
 bool Context::executeV2(void* const* bindings) noexcept {
   bool faulted = false;
   const bool queued = guard(reporter_, "IExecutionContext::executeV2", [&]() -> Status {
+    TRY(check_not_called());
     TRY(require(bindings, "bindings is null"));
     const size_t inputs = plan().inputs.size();
     for (size_t i = 0; i < inputs; ++i) context_->set_input_address(static_cast<int>(i), bindings[i]);

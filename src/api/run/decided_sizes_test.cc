@@ -185,6 +185,29 @@ class DecidedSizes : public ::testing::Test {
   int num_runs = 0;
 };
 
+/// The sizes that a step decides are known when its tensors are shown.
+TEST_F(DecidedSizes, AreInWhatAnObserverSees) {
+  struct Sizes final : runtime::ValueObserver {
+    bool wants(const plan::Step&, int) override { return true; }
+    Status value_made(const plan::Step& step, int, const runtime::ObservedValue& value, Stream&) override {
+      made.push_back(str(step.name, " ", value.extents, " ", value.symbols[0]));
+      return {};
+    }
+    std::vector<std::string> made;
+  } sizes;
+  context->set_value_observer(&sizes);
+  for (const int64_t m : {3, 1}) {
+    sizes.made.clear();
+    expect_run(m, 2);
+    ASSERT_EQ(sizes.made.size(), 10u);
+    EXPECT_EQ(sizes.made[0], str("count m [1] ", m));
+    EXPECT_EQ(sizes.made[1], str("m 0 [", m, "] ", m));
+    EXPECT_EQ(sizes.made[9], str("q 3 [2] ", m));
+  }
+  context->set_value_observer(nullptr);
+  expect_run(2, 3);
+}
+
 TEST_F(DecidedSizes, ChangeFromRunToRunAndBack) {
   ASSERT_EQ(engine->segments(0).size(), 3u);
   for (const int64_t m : {3, 4, 3, 0, 3, 2, 4}) expect_run(m, 4 - m);  // each is bound anew, and launched or told anew

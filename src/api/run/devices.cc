@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <utility>
 
 #include "backend/cpu/exec/executor.h"
 #include "backend/cuda/device/notices.h"
@@ -94,8 +95,12 @@ Result<DeviceKind> default_device_kind() {
   return kind;
 }
 
-Result<Ref<Device>> default_device() {
-  if (TRY(default_device_kind()) == DeviceKind::kCpu) {
+namespace {
+
+thread_local bool thread_uses_host = false;
+
+Result<Ref<Device>> device_of(DeviceKind kind) {
+  if (kind == DeviceKind::kCpu) {
     cpu::CpuDevice& device = TRY(host_device());
     return Ref<Device>(device);
   }
@@ -103,6 +108,19 @@ Result<Ref<Device>> default_device() {
   cuda::CudaDevice& device = TRY(cuda_device(TRY(current_ordinal(driver))));
   return Ref<Device>(device);
 }
+
+}  // namespace
+
+Result<Ref<Device>> default_device() { return device_of(TRY(default_device_kind())); }
+
+bool use_host(bool on) { return std::exchange(thread_uses_host, on); }
+
+Result<DeviceKind> engine_device_kind() {
+  if (thread_uses_host) return DeviceKind::kCpu;
+  return default_device_kind();
+}
+
+Result<Ref<Device>> engine_device() { return device_of(TRY(engine_device_kind())); }
 
 std::string compute_capability(const cuda::CudaDevice& device) {
   return str(device.properties().compute_major, '.', device.properties().compute_minor);

@@ -19,11 +19,19 @@ Result<Ref<cpu::CpuDevice>> host_device();
 /// CUDA device `ordinal`, whatever KILN_DEVICE says.
 Result<Ref<cuda::CudaDevice>> cuda_device(int ordinal);
 
-/// The kind of device that engines run on: as KILN_DEVICE says, else CUDA where a driver and a GPU are there, else the
-/// CPU. Decided once. Fails where KILN_DEVICE asks for what is not there.
+/// The process's kind of device: as KILN_DEVICE says, else CUDA where a driver and a GPU are there, else the CPU.
+/// Decided once. Fails where KILN_DEVICE asks for what is not there.
 Result<DeviceKind> default_device_kind();
 /// The device of that kind; of several GPUs the one that is the calling thread's by cudaSetDevice, else the first.
 Result<Ref<Device>> default_device();
+
+/// Says whether this thread builds and loads engines for the CPU from now on, whatever the process's kind of device is.
+/// Returns what it did before.
+bool use_host(bool on);
+/// The kind of device that this thread builds and loads engines for: the CPU after `use_host`, else the default one.
+Result<DeviceKind> engine_device_kind();
+/// The device of that kind, as `default_device` chooses it.
+Result<Ref<Device>> engine_device();
 
 /// "9.0".
 std::string compute_capability(const cuda::CudaDevice& device);

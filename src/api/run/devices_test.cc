@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <thread>
 
 namespace kiln::api {
 namespace {
@@ -24,6 +25,15 @@ TEST(Devices, IsOneForAll) {
   ASSERT_TRUE(host_device());
   EXPECT_TRUE(host_device()->get().executor("cpu"));
   EXPECT_EQ(cuda_device(-1).error().message, "there is no CUDA device -1");
+}
+
+TEST(Devices, AThreadMayUseTheHost) {
+  EXPECT_FALSE(use_host(true));
+  EXPECT_EQ(*engine_device_kind(), DeviceKind::kCpu);
+  EXPECT_EQ(engine_device()->get().kind(), DeviceKind::kCpu);
+  std::thread([] { EXPECT_FALSE(use_host(false)) << "another thread's wish"; }).join();
+  EXPECT_TRUE(use_host(false));
+  EXPECT_EQ(*engine_device_kind(), *default_device_kind());
 }
 
 TEST(Devices, SaysOnceWhatIsMissing) {

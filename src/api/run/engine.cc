@@ -39,7 +39,7 @@ Status check_architecture(const plan::Plan& plan, const cuda::CudaDevice& device
 
 Result<nvinfer1::ICudaEngine*> make_engine(std::shared_ptr<const plan::Plan> plan, const plugin::Makers& makers,
                                            const Reporter& parent, nvinfer1::IGpuAllocator* allocator) {
-  Device& device = TRY(default_device());
+  Device& device = TRY(engine_device());
   const std::string_view kind = device.kind() == DeviceKind::kCuda ? "cuda" : "cpu";
   if (plan->device_kind != kind)
     return error(Code::kVersion, "plan: built for device '", plan->device_kind, "', this is '", kind,

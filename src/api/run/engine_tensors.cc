@@ -199,10 +199,8 @@ int32_t const* Engine::getProfileTensorValues(char const* name, int32_t index, S
 }
 
 bool Engine::isDebugTensor(char const* name) const noexcept {
-  return guard(reporter_, "ICudaEngine::isDebugTensor", false, [&]() -> Result<bool> {
-    TRY(name_argument(name, "name"));
-    return false;  // no builder of Kiln's marks any yet
-  });
+  return guard(reporter_, "ICudaEngine::isDebugTensor", false,
+               [&]() -> Result<bool> { return is_debug_tensor(plan(), TRY(name_argument(name, "name"))); });
 }
 
 char const* Engine::getAliasedInputTensor(char const* name) const noexcept {

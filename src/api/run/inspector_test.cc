@@ -1,8 +1,8 @@
 #include "api/run/inspector.h"
 
 #include "api/base/convert.h"
-#include "api/run/tensor_format.h"
 #include "api/run/testing/runtime_fixture.h"
+#include "tensor/named_format.h"
 
 namespace kiln::api {
 namespace {
@@ -84,9 +84,9 @@ TEST_F(InspectorTest, KnowsTheShapesOfAContext) {
 }
 
 /// TensorRT's words: programs compare them whole.
-TEST(DescribeFormat, HasTensorRTsWords) {
+TEST(FormatWords, HasTensorRTsWords) {
   const auto of = [](nvinfer1::TensorFormat format, DType dtype, int rank) {
-    return describe_format(*from_api(format, rank), dtype, rank);
+    return format_words(*from_api(format, rank), dtype, rank);
   };
   using nvinfer1::TensorFormat;
   EXPECT_EQ(of(TensorFormat::kLINEAR, DType::kF32, 4), "Row major linear FP32");

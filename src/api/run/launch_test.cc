@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
+#include <set>
 
 #include "backend/cuda/device/cuda_stream.h"
 #include "backend/cuda/device/testing/fake_driver.h"
@@ -214,6 +216,100 @@ TEST_F(LaunchTest, ReplaysWhatRepeats) {
   ASSERT_TRUE(context->enqueue(*stream));
   EXPECT_EQ(read(other, 0), 24);
   EXPECT_EQ(read(other, 3), untouched);
+}
+
+/// Notes floats of wanted tensors as steps make them, and the first float of x where a run begins.
+struct Values final : runtime::ValueObserver {
+  explicit Values(CudaDevice& device) : device(device) {}
+  bool wants(const plan::Step& step, int) override { return wanted.contains(step.name); }
+  bool wants_beginning(const plan::Block&) override { return wanted.contains("x"); }
+  Status block_begins(const plan::Block&, std::span<const void* const> inputs, std::span<const int64_t> symbols,
+                      Stream& stream) override {
+    float first = 0;
+    TRY(device.copy_to_host(&first, inputs[0], sizeof first, stream));
+    made.push_back(str("x[0] = ", first, ", n = ", symbols[0]));
+    return {};
+  }
+  Status value_made(const plan::Step&, int, const runtime::ObservedValue& value, Stream& stream) override {
+    std::vector<float> numbers(static_cast<size_t>(volume(Extents(value.extents.begin(), value.extents.end()))));
+    TRY(device.copy_to_host(numbers.data(), value.data, std::ssize(numbers) * 4, stream));
+    made.push_back(str(value.tensor.name, value.extents, " = ", numbers));
+    if (then) TRY(then());
+    return failure.empty() ? Status() : Status(error(Code::kState, failure));
+  }
+
+  CudaDevice& device;
+  std::set<std::string> wanted;
+  std::string failure;
+  std::function<Status()> then;
+  std::vector<std::string> made;
+};
+
+TEST_F(LaunchTest, ShowsWhatStepsMake) {
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(context->enqueue(*stream));
+  ASSERT_EQ(calls("cuGraphInstantiateWithFlags"), 1);
+  Values values(*device);
+  context->set_value_observer(&values);  // which wants nothing: the recording goes on
+  const int64_t replays = calls("cuGraphLaunch"), launches = calls("cuLaunchKernelEx");
+  ASSERT_TRUE(context->enqueue(*stream));
+  EXPECT_EQ(calls("cuGraphLaunch"), replays + 1);
+  EXPECT_EQ(calls("cuLaunchKernelEx"), launches);
+  values.wanted = {"step 1", "step 2", "x"};
+  context->set_value_observer(&values);
+  for (const float x0 : {1.F, 5.F}) {
+    ASSERT_TRUE(write({x0, 2, 3, 4}));
+    ASSERT_TRUE(context->enqueue(*stream));
+    EXPECT_EQ(values.made,
+              (std::vector<std::string>{str("x[0] = ", x0, ", n = 2"), str("2x[2, 2] = [", 2 * x0, ", 4, 6, 8]"),
+                                        str("y[2, 2] = [", 4 * x0, ", 8, 12, 16]")}));
+    values.made.clear();
+  }
+  EXPECT_EQ(calls("cuGraphLaunch"), replays + 1);
+  EXPECT_EQ(calls("cuLaunchKernelEx"), launches + 8);
+  ASSERT_TRUE(context->set_input_extents(0, std::vector<int64_t>{1, 2}));
+  ASSERT_TRUE(context->enqueue(*stream));
+  ASSERT_EQ(values.made.size(), 3u);
+  EXPECT_EQ(values.made[1], "2x[1, 2] = [10, 4]");
+  ASSERT_TRUE(context->set_input_extents(0, std::vector<int64_t>{2, 2}));
+  context->set_value_observer(nullptr);  // and here it is again
+  ASSERT_TRUE(write({6, 2, 3, 4}));
+  ASSERT_TRUE(context->enqueue(*stream));
+  EXPECT_EQ(calls("cuGraphLaunch"), replays + 2);
+  EXPECT_EQ(read(y, 0), 24);
+}
+
+TEST_F(LaunchTest, EndsARunWhoseObserverFails) {
+  Values values(*device);
+  values.wanted = {"step 1"};
+  values.failure = "I have seen enough";
+  context->set_value_observer(&values);
+  ASSERT_TRUE(write({1, 2, 3, 4}));
+  const Status ended = context->enqueue(*stream);
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().message, "I have seen enough");
+  EXPECT_EQ(calls("cuLaunchKernelEx"), 1);
+  values.failure.clear();
+  ASSERT_TRUE(context->enqueue(*stream));
+  EXPECT_EQ(read(y, 0), 4);
+}
+
+/// What an observer might change is in use, and is refused; the run goes on.
+TEST_F(LaunchTest, RefusesChangesByItsObserver) {
+  Values values(*device);
+  values.wanted = {"step 1"};
+  std::vector<Status> refused;
+  values.then = [&]() -> Status {
+    EXPECT_TRUE(context->infer_shapes());
+    refused = {context->enqueue(*stream), context->select_profile(0), context->bind(),
+               context->set_input_extents(0, std::vector<int64_t>{1, 2}), context->set_memory(nullptr, 0)};
+    return {};
+  };
+  context->set_value_observer(&values);
+  ASSERT_TRUE(write({1, 2, 3, 4}));
+  ASSERT_TRUE(context->enqueue(*stream));
+  ASSERT_EQ(refused.size(), 5u);
+  for (const Status& status : refused) EXPECT_FALSE(status);
+  EXPECT_EQ(read(y, 3), 16);
 }
 
 /// Steps whose kernels a library launches are recorded as ours are, and given other addresses too.

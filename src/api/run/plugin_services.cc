@@ -63,7 +63,7 @@ DeviceMemory& memory_of(Device& device) {
 
 Result<plugin::Services> plugin_services(const Reporter& reporter, nvinfer1::IGpuAllocator* allocator) {
   static TableStreams streams;
-  Device& device = TRY(default_device());
+  Device& device = TRY(engine_device());
   plugin::Services services;
   if (device.is_host()) services.host_streams = &streams;
   services.allocator = allocator ? allocator : &memory_of(device);

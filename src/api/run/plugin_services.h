@@ -6,8 +6,8 @@
 
 namespace kiln::api {
 
-/// The services of the default device, which live as long as the process. `allocator`: the program's; null: it has set
-/// none. Errors go to the reporter's recorder.
+/// The services of this thread's `engine_device`, which live as long as the process. `allocator`: the program's; null:
+/// it has set none. Errors go to the reporter's recorder.
 Result<plugin::Services> plugin_services(const Reporter& reporter, nvinfer1::IGpuAllocator* allocator = nullptr);
 
 }  // namespace kiln::api

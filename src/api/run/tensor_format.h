@@ -13,7 +13,6 @@ namespace kiln::api {
 Result<nvinfer1::TensorFormat> format_of(const plan::IoTensor& tensor);
 /// "row-major linear f32 (kLINEAR)"
 std::string describe_format(const plan::IoTensor& tensor);
-std::string describe_format(const Format& format, DType dtype, int rank);
 /// Strides by axis in elements, in vectors where the format is blocked. Extents must be known.
 Extents api_strides(const Format& format, std::span<const int64_t> extents);
 

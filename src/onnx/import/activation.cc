@@ -18,6 +18,11 @@ Status simple(ImportContext& cx, ActivationKind kind, Parameter alpha = {}, Para
   return cx.output(TRY(activation(cx, kind, TRY(cx.input(0)), a, b)));
 }
 
+/// The Swish of input 0.
+Result<ValueId> swish_of_input(ImportContext& cx) {
+  return onnx::swish(cx, TRY(cx.input(0)), TRY(cx.node().get_float("alpha", 1)));
+}
+
 /// A bound of Clip: an attribute before version 11, then a scalar input. kNone where there is none.
 Result<ValueId> bound(ImportContext& cx, ValueId x, size_t input, std::string_view attribute) {
   if (cx.opset() >= 11) return cx.optional_input(input);
@@ -75,12 +80,10 @@ Status mish(ImportContext& cx) {
   return cx.output(TRY(binary(cx, ElementWiseKind::kProd, x, gate)));
 }
 
-Status swish(ImportContext& cx) {
-  const float alpha = TRY(cx.node().get_float("alpha", 1));
-  const ValueId x = TRY(cx.input(0));
-  const ValueId inner = alpha == 1 ? x : TRY(binary(cx, ElementWiseKind::kProd, x, alpha));
-  const ValueId gate = TRY(activation(cx, ActivationKind::kSigmoid, inner));
-  return cx.output(TRY(binary(cx, ElementWiseKind::kProd, x, gate)));
+Status swish(ImportContext& cx) { return cx.output(TRY(swish_of_input(cx))); }
+Status swi_glu(ImportContext& cx) {
+  const ValueId gate = TRY(swish_of_input(cx));
+  return cx.output(TRY(binary(cx, ElementWiseKind::kProd, gate, TRY(cx.input(1)))));
 }
 
 Status prelu(ImportContext& cx) {

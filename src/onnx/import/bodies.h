@@ -69,6 +69,9 @@ class BodyImporter {
   virtual void warn(std::span<const std::string> warnings) = 0;
 };
 
+/// Whether outputs of two branches have one rank each, or are single elements, which are brought to one rank.
+bool ranks_agree(const ImportedBody& a, const ImportedBody& b);
+
 /// The single elements that an If or a Loop reads: scalars, or lists of one.
 Result<ValueId> single(ImportContext& cx, size_t input, std::string_view what);
 

@@ -352,6 +352,22 @@ TEST(ImportScan, OfOpset8HasABatch) {
   EXPECT_EQ(of_scan({one}, {value("s0", kFloat, {}), two[1]}, {"", "s0", "q"}, 8),
             "input 1 is f32[]; it has no axis of a batch\n");
 }
+TEST(ImportScan, SequencesOfOpset8HaveOneLength) {  // also where sequence_lens takes the same number of each
+  const Proto iteration = body({node("Add", {"a", "b"}, {"t"})}, {"a", "b"}, {"t"});
+  const auto of = [&](int64_t batch, int64_t first, int64_t second) {
+    return types({node("Scan", {"l", "p", "q"}, {"z"}, "scan",
+                       {graph_attribute("body", iteration), int_attribute("num_scan_inputs", 2)})},
+                 {value("l", kInt64, {batch}), value("p", kFloat, {batch, first}), value("q", kFloat, {batch, second})},
+                 {"z"}, {}, 8);
+  };
+  for (const int64_t batch : {1, 2}) {
+    EXPECT_EQ(of(batch, 4, 4), str("f32[", batch, ", 4]"));
+    const std::string error = of(batch, 4, 5);
+    EXPECT_NE(error.find("the slices of inputs 1 and 2 of node 'scan' (Scan) are 4 and 5; they must be equal"),
+              std::string::npos)
+        << error;
+  }
+}
 
 }  // namespace
 }  // namespace kiln::onnx

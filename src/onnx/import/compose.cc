@@ -6,6 +6,7 @@
 #include "ops/assertion.h"
 #include "ops/cast.h"
 #include "ops/constant.h"
+#include "ops/dequantize.h"
 #include "ops/dim_values.h"
 #include "ops/expand.h"
 #include "ops/fill.h"
@@ -53,9 +54,30 @@ ValueId scalar_like(ImportContext& cx, double number, ValueId x) {
   return scalar_of(cx, number, cx.dtype(x), cx.rank(x));
 }
 
+namespace {
+/// A dequantized constant of higher rank: its bytes get the axes, so that what reads it still sees a Dequantize.
+Result<ValueId> dequantized_with_rank(ImportContext& cx, ValueId x, int rank) {
+  const ir::Node node = cx.graph().node(cx.graph().value(x).producer);
+  ops::Dequantize op = *node.op.as<ops::Dequantize>();
+  const int before = cx.rank(x), missing = rank - before;
+  Values inputs{TRY(with_rank(cx, node.inputs[0], rank))};
+  for (size_t i = 1; i < node.inputs.size(); ++i) {
+    const bool has_axes = before > 1 && cx.rank(node.inputs[i]) == before;
+    inputs.push_back(has_axes ? TRY(with_rank(cx, node.inputs[i], rank)) : node.inputs[i]);
+  }
+  if (op.axis >= 0) op.axis += missing;
+  if (!op.block.empty()) op.block.insert(op.block.begin(), static_cast<size_t>(missing), 1);
+  return cx.add(std::move(op), inputs);
+}
+}  // namespace
+
 Result<ValueId> with_rank(ImportContext& cx, ValueId x, int rank) {
   const int missing = rank - cx.rank(x);
   if (missing <= 0) return x;
+  if (const ir::NodeId producer = cx.graph().value(x).producer;
+      cx.rank(x) > 1 && cx.graph().producer_as<ops::Dequantize>(x) &&
+      cx.graph().producer_as<ops::Constant>(cx.graph().node(producer).inputs[0]))
+    return dequantized_with_rank(cx, x, rank);
   if (const auto* constant = cx.graph().producer_as<ops::Constant>(x)) {
     Extents extents = constant->value.extents();
     extents.insert(extents.begin(), static_cast<size_t>(missing), 1);
@@ -94,6 +116,10 @@ Result<ValueId> binary(ImportContext& cx, ElementWiseKind kind, ValueId a, doubl
 Result<ValueId> unary(ImportContext& cx, UnaryKind kind, ValueId x) { return cx.add(ops::Unary{kind}, {x}); }
 Result<ValueId> activation(ImportContext& cx, ActivationKind kind, ValueId x, double alpha, double beta) {
   return cx.add(ops::Activation{kind, alpha, beta}, {x});
+}
+Result<ValueId> swish(ImportContext& cx, ValueId x, double alpha) {
+  const ValueId inner = alpha == 1 ? x : TRY(binary(cx, ElementWiseKind::kProd, x, alpha));
+  return binary(cx, ElementWiseKind::kProd, x, TRY(activation(cx, ActivationKind::kSigmoid, inner)));
 }
 Result<ValueId> select(ImportContext& cx, ValueId condition, ValueId then, ValueId otherwise) {
   return cx.add(ops::Select{}, TRY(with_one_rank(cx, {condition, then, otherwise})));

@@ -43,6 +43,8 @@ Result<ValueId> binary(ImportContext& cx, ElementWiseKind kind, ValueId a, Value
 Result<ValueId> binary(ImportContext& cx, ElementWiseKind kind, ValueId a, double b);
 Result<ValueId> unary(ImportContext& cx, UnaryKind kind, ValueId x);
 Result<ValueId> activation(ImportContext& cx, ActivationKind kind, ValueId x, double alpha = 0, double beta = 0);
+/// x * sigmoid(alpha * x)
+Result<ValueId> swish(ImportContext& cx, ValueId x, double alpha = 1);
 Result<ValueId> select(ImportContext& cx, ValueId condition, ValueId then, ValueId otherwise);
 Result<ValueId> cast(ImportContext& cx, ValueId x, DType to);  ///< x itself if it is `to`
 

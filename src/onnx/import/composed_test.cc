@@ -2,7 +2,7 @@
 // MaxUnpool, TensorScatter.
 #include <gtest/gtest.h>
 
-#include "ir/testing/interpret.h"
+#include "ir/interpret.h"
 #include "onnx/test_import.h"
 #include "tensor/view.h"
 

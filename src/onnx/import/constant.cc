@@ -34,7 +34,10 @@ Result<HostTensor> elements(ImportContext& cx) {
 
 Status constant(ImportContext& cx) {
   std::string name = cx.wants(0) ? ir::take_name(cx.state().sources, cx.node().outputs[0]) : std::string();
-  return cx.output(cx.add_constant(source_constant(std::move(name), TRY(elements(cx)))));
+  const ValueId value = cx.add_constant(source_constant(std::move(name), TRY(elements(cx))));
+  const AttributeDef& from = cx.node().attributes[0];
+  const bool is_carried = from.kind == AttributeKind::kTensor && carrier_of(from.tensors[0].type);
+  return cx.output(0, value, is_carried ? from.tensors[0].type : ElementType::kUndefined);
 }
 
 }  // namespace kiln::onnx::importers

@@ -227,6 +227,7 @@ Status ImportContext::refuse_output(size_t i, std::string_view what) const {
 
 Status ImportContext::output(size_t i, ValueId value) {
   if (!wants(i)) return {};
+  if (finish_) value = TRY(finish_(i, value));
   const ir::NodeId producer = graph_.value(value).producer;
   // A value of others keeps its name, and so does one that another output of this node is.
   const bool own = producer != ir::NodeId::kNone && static_cast<int>(producer) >= first_node_;
@@ -237,11 +238,31 @@ Status ImportContext::output(size_t i, ValueId value) {
   return {};
 }
 
+Status ImportContext::output(size_t i, ValueId value, ElementType type) {
+  set_carried(i, type);
+  return output(i, value);
+}
+
+ElementType type_carried(const CarriedTypes& types, std::string_view name) {
+  const auto found = types.find(name);
+  return found == types.end() ? ElementType::kUndefined : found->second;
+}
+
+ElementType ImportContext::carried(size_t i) const {
+  return i < node_.inputs.size() ? type_carried(state_.carried, node_.inputs[i]) : ElementType::kUndefined;
+}
+
+ElementType ImportContext::output_type(size_t i) const {
+  const auto found = output_types_.find(i);
+  return found == output_types_.end() ? ElementType::kUndefined : found->second;
+}
+
 void ImportContext::roll_back(const ir::Graph::Mark& to) {
   graph_.roll_back(to);
   std::erase_if(evaluated_, [&](const auto& known) { return ir::index(known.first) >= to.num_values; });
   outputs_.assign(outputs_.size(), ValueId::kNone);
   output_sequences_.clear();
+  output_types_.clear();
 }
 
 bool ImportState::could_learn() const {

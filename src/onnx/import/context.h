@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <memory>
@@ -30,6 +31,10 @@ struct RowGraph {
   std::deque<std::string> texts;  ///< names that the model does not have
 };
 
+/// By name, the types of values whose elements a wider type carries, because Kiln's ops lack theirs (carrier_of).
+using CarriedTypes = std::map<std::string, ElementType, std::less<>>;
+ElementType type_carried(const CarriedTypes& types, std::string_view name);  ///< kUndefined where nothing carries it
+
 /// Permissions of importers while they import a model, and findings of theirs.
 struct ImportState {
   /// Integers that a network computes from elements of its inputs through floats are known, like those that it computes
@@ -39,6 +44,7 @@ struct ImportState {
   std::set<std::string> sources;                      ///< names of the graph's sources of weights
   std::map<const TensorDef*, std::string> source_of;  ///< an initializer's
   Sequences sequences;                                ///< of the graph that is being imported
+  CarriedTypes carried;                               ///< likewise
   std::map<const NodeDef*, std::shared_ptr<const RowGraph>> row_graphs;
   FreeNames free_names;   ///< that a body reads from around it
   ir::LoopHistory loops;  ///< by the graphs of their bodies
@@ -84,6 +90,9 @@ class ImportContext {
   const Sequence* find_sequence(size_t i) const;
   bool is_sequence(size_t i) const { return find_sequence(i); }
   std::string_view input_name(size_t i) const { return node_.inputs[i]; }
+  /// The model's type of an input that another type carries; kUndefined for every other.
+  ElementType carried(size_t i) const;
+  void set_input(size_t i, ValueId value) { inputs_[i] = value; }
   const TensorType& type(ValueId value) const { return graph_.type(value); }
   DType dtype(ValueId value) const { return type(value).dtype; }
   int rank(ValueId value) const { return type(value).rank(); }
@@ -126,6 +135,12 @@ class ImportContext {
   Status refuse_output(size_t i, std::string_view what) const;
   Status output(size_t i, ValueId value);
   Status output(ValueId value) { return output(0, value); }
+  /// Output i, of a type that value's type carries.
+  Status output(size_t i, ValueId value, ElementType type);
+  void set_carried(size_t i, ElementType type) { output_types_[i] = type; }
+  ElementType output_type(size_t i) const;  ///< kUndefined where nothing carries it
+  /// Sets what is done with each value that becomes an output.
+  void set_finish(std::function<Result<ValueId>(size_t i, ValueId value)> finish) { finish_ = std::move(finish); }
   /// Output i, as a sequence or an optional. Fails where the types of elements differ.
   Status output(size_t i, Sequence sequence);
   Status output(Sequence sequence) { return output(0, std::move(sequence)); }
@@ -144,6 +159,8 @@ class ImportContext {
   ir::Graph& graph_;
   Values inputs_, outputs_;
   std::map<size_t, Sequence> output_sequences_;
+  std::map<size_t, ElementType> output_types_;
+  std::function<Result<ValueId>(size_t i, ValueId value)> finish_;
   ImportState& state_;
   BodyImporter* bodies_ = nullptr;
   int first_node_;  // of the graph, that this ONNX node made

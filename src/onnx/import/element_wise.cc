@@ -1,6 +1,7 @@
 #include <algorithm>
 
-#include "onnx/import/compose.h"
+#include "onnx/dtypes.h"
+#include "onnx/import/carried_types.h"
 #include "onnx/import/importers.h"
 
 namespace kiln::onnx::importers {
@@ -29,6 +30,19 @@ Result<ValueId> combined(ImportContext& cx, ElementWiseKind kind) {
   return combined(cx, kind, 0, std::max<size_t>(cx.num_inputs(), 1));
 }
 
+/// The type of both operands where another carries it; fails where they differ, or are no integers.
+Result<ElementType> type_of_both(ImportContext& cx) {
+  TRY(require(cx.carried(0) == cx.carried(1), "'", cx.input_name(0), "' and '", cx.input_name(1), "' have two types"));
+  TRY(require(!small_float(cx.carried(0)), "'", cx.input_name(0), "' is ", cx.carried(0), "; ", cx.node().op_type,
+              " of such elements is not in Kiln"));
+  return cx.carried(0);
+}
+
+/// a / b, of integers rounded towards zero or down as `kind` has it.
+Result<ValueId> quotient(ImportContext& cx, ElementWiseKind kind, ValueId a, ValueId b, ElementType type) {
+  return type == ElementType::kUint64 ? unsigned_quotient(cx, a, b) : binary(cx, kind, a, b);
+}
+
 /// a >= b, or a <= b. For floats it is not the negation of a < b, since every comparison with NaN is false.
 Status or_equal(ImportContext& cx, ElementWiseKind strict, ElementWiseKind opposite) {
   const ValueId a = TRY(cx.input(0)), b = TRY(cx.input(1));
@@ -37,12 +51,25 @@ Status or_equal(ImportContext& cx, ElementWiseKind strict, ElementWiseKind oppos
   return cx.output(TRY(binary(cx, ElementWiseKind::kOr, beyond, same)));
 }
 
+/// The remainder of a quotient that is rounded down, from the one that is rounded towards zero.
+Result<ValueId> with_sign_of_divisor(ImportContext& cx, ValueId rest, ValueId b) {
+  const auto is_negative = [&](ValueId x) { return binary(cx, ElementWiseKind::kLess, x, 0); };
+  const ValueId is_zero = TRY(binary(cx, ElementWiseKind::kEqual, rest, 0));
+  const ValueId differ = TRY(binary(cx, ElementWiseKind::kXor, TRY(is_negative(rest)), TRY(is_negative(b))));
+  const ValueId moves = TRY(binary(cx, ElementWiseKind::kAnd, differ, TRY(unary(cx, UnaryKind::kNot, is_zero))));
+  return select(cx, moves, TRY(binary(cx, ElementWiseKind::kSum, rest, b)), rest);
+}
+
 }  // namespace
 
 Status add(ImportContext& cx) { return simple(cx, ElementWiseKind::kSum); }
 Status sub(ImportContext& cx) { return simple(cx, ElementWiseKind::kSub); }
 Status mul(ImportContext& cx) { return simple(cx, ElementWiseKind::kProd); }
-Status div(ImportContext& cx) { return simple(cx, ElementWiseKind::kDiv); }
+Status div(ImportContext& cx) {
+  const ElementType type = TRY(type_of_both(cx));
+  const ValueId a = TRY(cx.input(0)), b = TRY(cx.input(1));
+  return cx.output(0, TRY(wrapped(cx, TRY(quotient(cx, ElementWiseKind::kDiv, a, b, type)), type)), type);
+}
 Status equal(ImportContext& cx) { return simple(cx, ElementWiseKind::kEqual); }
 Status greater(ImportContext& cx) { return simple(cx, ElementWiseKind::kGreater); }
 Status less(ImportContext& cx) { return simple(cx, ElementWiseKind::kLess); }
@@ -66,23 +93,33 @@ Status mean(ImportContext& cx) {
 Status mod(ImportContext& cx) {
   const bool fmod = TRY(cx.node().get_int("fmod", 0)) != 0;
   const ValueId a = TRY(cx.input(0)), b = TRY(cx.input(1));
-  TRY(require(fmod || !is_float(cx.dtype(a)), "a is ", cx.type(a), "; for floating types fmod must be 1"));
-  if (is_float(cx.dtype(a))) return simple(cx, ElementWiseKind::kMod);
-  const ValueId quotient = TRY(binary(cx, fmod ? ElementWiseKind::kDiv : ElementWiseKind::kFloorDiv, a, b));
-  const ValueId whole = TRY(binary(cx, ElementWiseKind::kProd, quotient, b));
-  return cx.output(TRY(binary(cx, ElementWiseKind::kSub, a, whole)));
+  const ElementType type = TRY(type_of_both(cx));
+  if (is_float(cx.dtype(a))) {
+    TRY(require(fmod || cx.opset() >= 28, "a is ", cx.type(a), "; for floating types fmod must be 1"));
+    const ValueId rest = TRY(binary(cx, ElementWiseKind::kMod, a, b));
+    return cx.output(fmod ? rest : TRY(with_sign_of_divisor(cx, rest, b)));
+  }
+  const ValueId times = TRY(quotient(cx, fmod ? ElementWiseKind::kDiv : ElementWiseKind::kFloorDiv, a, b, type));
+  const ValueId whole = TRY(binary(cx, ElementWiseKind::kProd, times, b));
+  return cx.output(0, TRY(binary(cx, ElementWiseKind::kSub, a, whole)), type);
 }
 
 /// The exponent may have another type; the result has the base's.
 Status pow(ImportContext& cx) {
-  const ValueId base = TRY(cx.input(0)), exponent = TRY(cx.input(1));
+  const ElementType of_base = cx.carried(0), of_exponent = cx.carried(1);
+  TRY(require(!small_float(of_base) && !small_float(of_exponent), "Pow of FP8 is not in Kiln"));
+  const ValueId base = TRY(cx.input(0));
   const DType type = cx.dtype(base);
-  if (!is_float(type) && is_float(cx.dtype(exponent))) {
+  ValueId exponent = TRY(cx.input(1)), y = ValueId::kNone;
+  if (is_float(cx.dtype(exponent)) && !is_float(type)) {
     // In double, so that what is whole stays whole.
-    const ValueId wide = TRY(cast(cx, base, DType::kF64)), power = TRY(cast(cx, exponent, DType::kF64));
-    return cx.output(TRY(cast(cx, TRY(binary(cx, ElementWiseKind::kPow, wide, power)), type)));
+    const ValueId wide = TRY(from_carried(cx, base, of_base, DType::kF64)),
+                  power = TRY(cast(cx, exponent, DType::kF64));
+    y = TRY(cast(cx, TRY(binary(cx, ElementWiseKind::kPow, wide, power)), type));
+  } else {
+    y = TRY(binary(cx, ElementWiseKind::kPow, base, TRY(from_carried(cx, exponent, of_exponent, type))));
   }
-  return cx.output(TRY(binary(cx, ElementWiseKind::kPow, base, TRY(cast(cx, exponent, type)))));
+  return cx.output(0, TRY(wrapped(cx, y, of_base)), of_base);
 }
 
 Status where(ImportContext& cx) {

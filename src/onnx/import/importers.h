@@ -16,6 +16,21 @@ namespace importers {
 #define IMPORT(op_type, function) Status function(ImportContext&);
 #include "onnx/importers.def"
 #undef IMPORT
+namespace microsoft {
+#define IMPORT(op_type, function) Status function(ImportContext&);
+#include "onnx/importers_microsoft.def"
+#undef IMPORT
+}  // namespace microsoft
+namespace ml {
+#define IMPORT(op_type, function) Status function(ImportContext&);
+#include "onnx/importers_ml.def"
+#undef IMPORT
+}  // namespace ml
+namespace training {
+#define IMPORT(op_type, function) Status function(ImportContext&);
+#include "onnx/importers_training.def"
+#undef IMPORT
+}  // namespace training
 }  // namespace importers
 
 }  // namespace kiln::onnx

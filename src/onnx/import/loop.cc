@@ -213,8 +213,13 @@ Result<ScanInputs> scan_inputs_8(ImportContext& cx, size_t num_carried, size_t n
     if (i >= num_carried) {
       TRY(require(cx.rank(sample) > 0, "input ", 1 + i, " is ", cx.type(cx.inputs()[1 + i]),
                   "; it has no axis of slices"));
-      if (length && !result.padded_to) result.padded_to = cx.extent(sample, 0);
-      if (length) sample = TRY(shortened(cx, sample, *length));
+      if (length) {  // the loop sees the shortened sequences, which have one length in any case
+        const sym::Expr whole = cx.extent(sample, 0);
+        if (!result.padded_to) result.padded_to = whole;
+        TRY(require_equal(cx, *result.padded_to, whole,
+                          str("the slices of inputs ", 1 + num_carried, " and ", 1 + i, " of ", cx.node())));
+        sample = TRY(shortened(cx, sample, *length));
+      }
     }
     (i < num_carried ? result.carried : result.scanned).push_back(sample);
   }
@@ -257,7 +262,7 @@ Result<bool> has_one_row(ImportContext& cx) {
   return result;
 }
 
-/// A name that a body of a body does not know.
+/// A name that the body neither defines as an input nor reads from around it.
 std::string_view unknown_name(ImportContext& cx, const GraphDef& body, std::deque<std::string>& texts) {
   const auto& free = free_names(body, cx.state().free_names);
   std::string name = "sequence length";

@@ -4,11 +4,33 @@
 
 #include "onnx/import/compose.h"
 #include "onnx/import/importers.h"
+#include "onnx/import/root_normalization.h"
 #include "ops/cast.h"
 #include "ops/fold.h"
 #include "ops/scale.h"
 
-namespace kiln::onnx::importers {
+namespace kiln::onnx {
+namespace {
+
+/// 1 / sqrt(x + epsilon)
+Result<ValueId> inverse_root(ImportContext& cx, ValueId x, double epsilon) {
+  return unary(cx, UnaryKind::kRecip,
+               TRY(unary(cx, UnaryKind::kSqrt, TRY(binary(cx, ElementWiseKind::kSum, x, epsilon)))));
+}
+
+}  // namespace
+
+Result<ValueId> normalized_by_root(ImportContext& cx, ValueId x, const Ints& axes, double epsilon, ValueId scale,
+                                   bool in_f32) {
+  const ValueId wide = in_f32 ? TRY(cast(cx, x, DType::kF32)) : x;
+  const ValueId squares = TRY(binary(cx, ElementWiseKind::kProd, wide, wide));
+  const ValueId mean = TRY(reduce(cx, ReduceKind::kAvg, squares, axes, true));
+  const ValueId normal = TRY(binary(cx, ElementWiseKind::kProd, wide, TRY(inverse_root(cx, mean, epsilon))));
+  const ValueId narrow = TRY(cast(cx, normal, cx.dtype(scale)));
+  return cast(cx, TRY(binary(cx, ElementWiseKind::kProd, narrow, scale)), cx.dtype(x));
+}
+
+namespace importers {
 namespace {
 
 /// Inference's batch norm is x * scale + shift, of coefficients a channel.
@@ -62,12 +84,6 @@ Result<Statistics> statistics(ImportContext& cx, ValueId x, const Ints& axes) {
   const ValueId off = TRY(binary(cx, ElementWiseKind::kSub, x, mean));
   const ValueId squares = TRY(binary(cx, ElementWiseKind::kProd, off, off));
   return Statistics{mean, TRY(reduce(cx, ReduceKind::kAvg, squares, axes, true))};
-}
-
-/// 1 / sqrt(x + epsilon)
-Result<ValueId> inverse_root(ImportContext& cx, ValueId x, double epsilon) {
-  return unary(cx, UnaryKind::kRecip,
-               TRY(unary(cx, UnaryKind::kSqrt, TRY(binary(cx, ElementWiseKind::kSum, x, epsilon)))));
 }
 
 /// x * scale + shift of vectors along channels.
@@ -179,19 +195,11 @@ Status layer_normalization(ImportContext& cx) {
   return cx.output(TRY(cx.add(std::move(op), inputs)));
 }
 
-/// x / sqrt(mean(x^2) + epsilon) * scale
 Status rms_normalization(ImportContext& cx) {
   const ValueId x = TRY(cx.input(0));
-  const Ints axes = TRY(trailing_axes(cx, x));
-  const double epsilon = TRY(cx.node().get_float("epsilon", 1e-5f));
   const bool in_f32 = TRY(cx.node().get_int("stash_type", 1)) == 1 && cx.dtype(x) != DType::kF64;
-  const ValueId wide = in_f32 ? TRY(cast(cx, x, DType::kF32)) : x;
-  const ValueId squares = TRY(binary(cx, ElementWiseKind::kProd, wide, wide));
-  const ValueId mean = TRY(reduce(cx, ReduceKind::kAvg, squares, axes, true));
-  const ValueId normal = TRY(binary(cx, ElementWiseKind::kProd, wide, TRY(inverse_root(cx, mean, epsilon))));
-  const ValueId scale = TRY(cx.input(1));
-  const ValueId narrow = TRY(cast(cx, normal, cx.dtype(scale)));
-  return cx.output(TRY(cast(cx, TRY(binary(cx, ElementWiseKind::kProd, narrow, scale)), cx.dtype(x))));
+  const double epsilon = TRY(cx.node().get_float("epsilon", 1e-5f));
+  return cx.output(TRY(normalized_by_root(cx, x, TRY(trailing_axes(cx, x)), epsilon, TRY(cx.input(1)), in_f32)));
 }
 
 /// (x - mean) / (deviation + 1e-9)
@@ -219,4 +227,5 @@ Status lp_normalization(ImportContext& cx) {
   return cx.output(TRY(binary(cx, ElementWiseKind::kDiv, x, divisor)));
 }
 
-}  // namespace kiln::onnx::importers
+}  // namespace importers
+}  // namespace kiln::onnx

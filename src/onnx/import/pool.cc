@@ -1,6 +1,9 @@
+#include "onnx/import/pool.h"
+
 #include "onnx/import/importers.h"
 #include "onnx/import/max_pool_indices.h"
 #include "onnx/import/window.h"
+#include "ops/lrn.h"
 #include "ops/pooling.h"
 
 namespace kiln::onnx::importers {
@@ -54,11 +57,7 @@ Status max_pool(ImportContext& cx) {
   return cx.output(y);
 }
 
-Status average_pool(ImportContext& cx) {
-  ops::Pooling op = TRY(pooling_of(cx, ops::PoolingKind::kAverage));
-  op.average_excludes_padding = TRY(cx.node().get_int("count_include_pad", 0)) == 0;
-  return cx.output(TRY(cx.add(std::move(op), {TRY(cx.input(0))})));
-}
+Status average_pool(ImportContext& cx) { return cx.output(TRY(average_pool_of(cx, TRY(cx.input(0))))); }
 
 /// Pads behind x, so that windows which reach beyond it are those of ceil_mode, and have their taps counted.
 Status pad_for_last_windows(ImportContext& cx, ValueId x, ops::Pooling& op) {
@@ -108,20 +107,17 @@ Status lrn(ImportContext& cx) {
   TRY(require(size > 0, "size is ", size, "; it must be positive"));
   const float alpha = TRY(cx.node().get_float("alpha", 1e-4f)), beta = TRY(cx.node().get_float("beta", 0.75f));
   const float bias = TRY(cx.node().get_float("bias", 1));
-  const Shape shape = cx.type(x).shape;
-  const sym::Expr rest = sym::product(std::span(shape).subspan(2));
-  const ValueId squares = TRY(binary(cx, ElementWiseKind::kProd, x, x));
-  ops::Pooling op;
-  op.kind = ops::PoolingKind::kAverage;
-  op.window = {size, 1};
-  op.strides = op.dilations = {1, 1};
-  op.pre_pads = {(size - 1) / 2, 0};
-  op.post_pads = {size / 2, 0};
-  op.average_excludes_padding = false;
-  const ValueId average = TRY(cx.add(std::move(op), {TRY(reshape(cx, squares, {shape[0], 1, shape[1], rest}))}));
-  const ValueId scaled = TRY(binary(cx, ElementWiseKind::kProd, TRY(reshape(cx, average, shape)), alpha));
-  const ValueId shifted = TRY(binary(cx, ElementWiseKind::kSum, scaled, bias));
-  return cx.output(TRY(binary(cx, ElementWiseKind::kDiv, x, TRY(binary(cx, ElementWiseKind::kPow, shifted, beta)))));
+  return cx.output(TRY(cx.add(ops::Lrn{.window = size, .alpha = alpha, .beta = beta, .k = bias}, {x})));
 }
 
 }  // namespace kiln::onnx::importers
+
+namespace kiln::onnx {
+
+Result<ValueId> average_pool_of(ImportContext& cx, ValueId x) {
+  ops::Pooling op = TRY(importers::pooling_of(cx, ops::PoolingKind::kAverage));
+  op.average_excludes_padding = TRY(cx.node().get_int("count_include_pad", 0)) == 0;
+  return cx.add(std::move(op), {x});
+}
+
+}  // namespace kiln::onnx

@@ -57,7 +57,8 @@ Status simple(ImportContext& cx, ReduceKind kind, int64_t axes_input_since) {
   const Reduction r = TRY(reduction_of(cx, axes_input_since));
   if (cx.dtype(r.x) != DType::kBool) return cx.output(TRY(apply(cx, kind, r, r.x)));
   const ValueId numbers = TRY(cast(cx, r.x, DType::kI32));
-  return cx.output(TRY(cast(cx, TRY(apply(cx, kind, r, numbers)), DType::kBool)));
+  // The greatest of no elements is the smallest integer there is, which is false.
+  return cx.output(TRY(binary(cx, ElementWiseKind::kGreater, TRY(apply(cx, kind, r, numbers)), 0)));
 }
 
 Result<ValueId> squared(ImportContext& cx, ValueId x) { return binary(cx, ElementWiseKind::kProd, x, x); }

@@ -2,36 +2,39 @@
 
 #include "onnx/import/arg_max.h"
 #include "onnx/import/importers.h"
+#include "onnx/import/lanes.h"
 
-namespace kiln::onnx::importers {
-namespace {
+namespace kiln::onnx {
 
-/// x with the axes that are normalised together joined to one. Before version 13 these are all axes from `axis` on.
-struct Lanes {
-  ValueId x;
-  int axis;
-  bool reshaped;
-};
-Result<Lanes> lanes_of(ImportContext& cx) {
-  const ValueId x = TRY(cx.input(0));
+Result<Lanes> lanes_of(ImportContext& cx, ValueId x, int64_t opset) {
   const int rank = cx.rank(x);
-  const int64_t given = TRY(cx.node().get_int("axis", cx.opset() < 13 ? 1 : -1));
+  const int64_t given = TRY(cx.node().get_int("axis", opset < 13 ? 1 : -1));
   TRY(require(rank > 0, "x is a scalar; it has no axis"));
-  if (cx.opset() < 13 && given == rank && rank > 0) {  // each element alone
+  if (opset < 13 && given == rank) {  // each element alone
     Shape apart = cx.type(x).shape;
     apart.emplace_back(1);
     return Lanes{TRY(reshape(cx, x, apart)), rank, true};
   }
   const int axis = TRY(cx.axis(given, rank));
-  if (cx.opset() >= 13 || axis == rank - 1) return Lanes{x, axis, false};
+  if (opset >= 13 || axis == rank - 1) return Lanes{x, axis, false};
   const std::span<const sym::Expr> shape = cx.type(x).shape;
   Shape flat(shape.begin(), shape.begin() + axis);
   flat.push_back(sym::product(shape.subspan(static_cast<size_t>(axis))));
   return Lanes{TRY(reshape(cx, x, flat)), axis, true};
 }
+Result<ValueId> unflattened(ImportContext& cx, const Lanes& lanes, ValueId y, ValueId x) {
+  if (!lanes.reshaped) return y;
+  return reshape(cx, y, cx.type(x).shape);
+}
+
+}  // namespace kiln::onnx
+
+namespace kiln::onnx::importers {
+namespace {
+
+Result<Lanes> lanes_of(ImportContext& cx) { return lanes_of(cx, TRY(cx.input(0)), cx.opset()); }
 Status finish(ImportContext& cx, const Lanes& lanes, ValueId y) {
-  if (!lanes.reshaped) return cx.output(y);
-  return cx.output(TRY(reshape(cx, y, cx.type(cx.inputs()[0]).shape)));
+  return cx.output(TRY(unflattened(cx, lanes, y, TRY(cx.input(0)))));
 }
 
 }  // namespace

@@ -33,6 +33,8 @@ std::string limit_of(const ir::Graph& graph, ir::ValueId value) {
   const auto count = type.volume().constant();
   const ir::NodeId producer = graph.value(value).producer;
   const bool is_input = producer == ir::NodeId::kNone;
+  if (!count && is_input && type.rank() == 1)
+    return str("it follows from input '", graph.value(value).name, "' (", type, "), whose extent the model must state");
   if (!count || *count <= (is_input ? kMaxSymbolicValues : kMostFollowedValues)) return {};
   if (is_input)
     return type.rank() > 1 ? std::string()

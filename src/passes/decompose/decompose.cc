@@ -1,9 +1,18 @@
 #include "passes/decompose/decompose.h"
 
+#include "ops/attention.h"
+#include "ops/attention_output.h"
+#include "ops/dist_collective.h"
 #include "ops/einsum.h"
+#include "ops/kv_cache_update.h"
+#include "ops/lrn.h"
+#include "ops/moe.h"
 #include "ops/one_hot.h"
 #include "ops/padding.h"
+#include "ops/parametric_relu.h"
+#include "ops/ragged_softmax.h"
 #include "ops/reverse_sequence.h"
+#include "ops/rotary_embedding.h"
 #include "ops/scale.h"
 #include "ops/shuffle.h"
 
@@ -19,6 +28,15 @@ Decomposition decomposition_of(const Op& op) {
   if (op.as<ops::OneHot>()) return decompose_one_hot;
   if (op.as<ops::Padding>()) return decompose_padding;
   if (op.as<ops::ReverseSequence>()) return decompose_reverse_sequence;
+  if (op.as<ops::ParametricRelu>()) return decompose_parametric_relu;
+  if (op.as<ops::Lrn>()) return decompose_lrn;
+  if (op.as<ops::RaggedSoftmax>()) return decompose_ragged_softmax;
+  if (op.as<ops::RotaryEmbedding>()) return decompose_rotary_embedding;
+  if (op.as<ops::Attention>()) return decompose_attention;
+  if (op.as<ops::AttentionOutput>()) return decompose_attention_output;
+  if (op.as<ops::KvCacheUpdate>()) return decompose_kv_cache_update;
+  if (op.as<ops::DistCollective>()) return decompose_dist_collective;
+  if (op.as<ops::Moe>()) return decompose_moe;
   return nullptr;
 }
 

@@ -15,5 +15,14 @@ Result<ir::ValueId> decompose_einsum(ir::Graph& graph, ir::NodeId id);
 Result<ir::ValueId> decompose_one_hot(ir::Graph& graph, ir::NodeId id);
 Result<ir::ValueId> decompose_padding(ir::Graph& graph, ir::NodeId id);
 Result<ir::ValueId> decompose_reverse_sequence(ir::Graph& graph, ir::NodeId id);
+Result<ir::ValueId> decompose_parametric_relu(ir::Graph& graph, ir::NodeId id);
+Result<ir::ValueId> decompose_lrn(ir::Graph& graph, ir::NodeId id);
+Result<ir::ValueId> decompose_ragged_softmax(ir::Graph& graph, ir::NodeId id);
+Result<ir::ValueId> decompose_rotary_embedding(ir::Graph& graph, ir::NodeId id);
+Result<ir::ValueId> decompose_attention(ir::Graph& graph, ir::NodeId id);
+Result<ir::ValueId> decompose_attention_output(ir::Graph& graph, ir::NodeId id);
+Result<ir::ValueId> decompose_kv_cache_update(ir::Graph& graph, ir::NodeId id);
+Result<ir::ValueId> decompose_dist_collective(ir::Graph& graph, ir::NodeId id);
+Result<ir::ValueId> decompose_moe(ir::Graph& graph, ir::NodeId id);
 
 }  // namespace kiln::passes

@@ -1,28 +1,13 @@
 /// Scale: a product, a sum and a power, each left out where its coefficients are absent.
 #include "ops/scale.h"
 
-#include <algorithm>
-
 #include "ops/cast.h"
-#include "ops/dim_values.h"
 #include "ops/element_wise.h"
-#include "ops/reshape.h"
+#include "passes/decompose/compose.h"
 #include "passes/decompose/decompose.h"
 
 namespace kiln::passes {
 namespace {
-
-/// x under `shape`, which inference took to have as many elements.
-Result<ir::ValueId> reshaped(ir::Graph& graph, ir::ValueId x, const Shape& shape) {
-  ops::Reshape reshape{.dims = {}, .zero_is_placeholder = false};
-  const bool is_static = std::ranges::all_of(shape, [](const sym::Expr& extent) { return extent.is_const(); });
-  if (!is_static) {
-    const ops::DimValues dims{shape, DType::kI64, {static_cast<int64_t>(shape.size())}};
-    return graph.add_one(std::move(reshape), {x, TRY(graph.add_one(dims, {}))});
-  }
-  for (const sym::Expr& extent : shape) reshape.dims.push_back(extent.value());
-  return graph.add_one(std::move(reshape), {x});
-}
 
 /// The coefficients in x's rank: 1 along axes that share them.
 Result<ir::ValueId> aligned(ir::Graph& graph, ir::ValueId coefficients, const ops::Scale& scale, const TensorType& x) {

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
+#include "ir/interpret.h"
 #include "ir/parse.h"
-#include "ir/testing/interpret.h"
 #include "passes/testing/random_graph.h"
 #include "tensor/view.h"
 
@@ -66,6 +67,30 @@ std::string without_types(const std::string& text) {
   return out;
 }
 
+/// Names every value of the graph: who watches it has to see the same value behind the pass.
+void tap_all(ir::Graph& graph) {
+  for (int i = 0; i < graph.num_values(); ++i) graph.add_tap(static_cast<ir::ValueId>(i), str("value ", i));
+}
+
+/// Values by their taps.
+Result<std::map<std::string, HostTensor>> tapped(const ir::Graph& graph, const std::vector<HostTensor>& inputs) {
+  ir::Graph all = graph.clone();
+  std::vector<std::string> names;
+  for (size_t i = 0; i < graph.outputs().size(); ++i) names.emplace_back();
+  for (int i = 0; i < all.num_values(); ++i) {
+    const auto value = static_cast<ir::ValueId>(i);
+    const ir::NodeId producer = all.value(value).producer;
+    if (producer != ir::NodeId::kNone && !all.alive(producer)) continue;
+    const std::vector<std::string> taps = all.value(value).taps;
+    for (const std::string& tap : taps) all.mark_output(value, tap), names.push_back(tap);
+  }
+  std::vector<HostTensor> values = TRY(ir::interpret(all, inputs));
+  std::map<std::string, HostTensor> result;
+  for (size_t i = 0; i < values.size(); ++i)
+    if (!names[i].empty()) result.emplace(names[i], std::move(values[i]));
+  return result;
+}
+
 }  // namespace
 
 void check_pass(Pass pass, std::span<const OpInfo* const> ops, const CheckOptions& options) {
@@ -77,6 +102,9 @@ void check_pass(Pass pass, std::span<const OpInfo* const> ops, const CheckOption
     const auto before = ir::interpret(graph, random.inputs);
     if (!before) continue;  // the inputs break an assumption
     const std::vector<sym::Assumption> believed = graph.beliefs();
+    tap_all(graph);
+    const auto tapped_before = tapped(graph, random.inputs);
+    ASSERT_TRUE(tapped_before) << "seed " << seed << ": " << tapped_before.error().message << "\n" << text;
     const Status passed = run(pass, graph, options.strongly_typed);
     ASSERT_TRUE(passed) << "seed " << seed << ": " << passed.error().message << "\n" << text;
     const std::string once = ir::print(graph);
@@ -88,6 +116,13 @@ void check_pass(Pass pass, std::span<const OpInfo* const> ops, const CheckOption
       const std::string differs = difference((*before)[i], (*after)[i], options.tolerance);
       ASSERT_EQ(differs, "") << "seed " << seed << ", output " << i << "\n" << text << "became\n" << once;
     }
+    const auto tapped_after = tapped(graph, random.inputs);
+    ASSERT_TRUE(tapped_after) << "seed " << seed << ": " << tapped_after.error().message << "\n" << text;
+    for (const auto& [name, value] : *tapped_after)
+      ASSERT_EQ(difference(tapped_before->at(name), value, options.tolerance), "")
+          << "seed " << seed << ", the tap of " << name << "\n"
+          << text << "became\n"
+          << once;
     ASSERT_TRUE(run(pass, graph, options.strongly_typed));
     if (options.settles) {
       ASSERT_EQ(ir::print(graph), once) << "seed " << seed << ": a second run changes the graph";

@@ -15,7 +15,8 @@ struct CheckOptions {
 };
 /// Runs `pass` on seeded random graphs of these ops: outputs are the same before and after through the references, the
 /// graph verifies and believes of extents nothing that could break where it did not before, and a second run changes
-/// nothing. A failure says the seed and prints the graph.
+/// nothing. Taps of all values show what they showed before, as far as they are still there. A failure says the seed
+/// and prints the graph.
 void check_pass(Pass pass, std::span<const OpInfo* const> ops, const CheckOptions& options);
 template <class... Ops>
 void check_pass(Pass pass, const CheckOptions& options = {}) {

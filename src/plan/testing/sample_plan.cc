@@ -69,6 +69,7 @@ Profile sample_profile() {
       {{1}, steps::Softmax{}, Record().set("vec", 4), 0, {times(0, 2)}, {"small", "batch = 1", 1.5, 2.5}}};
   p.tunings = {{2, 0, 10, 10}, {1, 0, 5, 5}};
   p.arena_bytes = 512;
+  p.debug_tensors = {{"a tap", 3}};
   p.workspace_bytes = 1000;
   return p;
 }
@@ -81,7 +82,7 @@ Plan sample_plan() {
   plan.device_kind = "cpu";
   plan.device_identity = "a machine, 2 threads";
   plan.libraries.set("cuBLASLt", "12.8");
-  plan.build = {"9.0", 2, 24};
+  plan.build = {"9.0", 2, 24, true};
   plan.symbols = {{"batch", 0, 0, -1}, {"k", 1, -1, 0}, {"found"}, {"found too"}};
   plan.guards = {{sym::Relation::kLessEqual, symbol(0), constant(4), "batch <= 4 (x)"}};
   plan.inputs = {{"x", DType::kF32, {}, {symbol(0), constant(6)}, {"batch", ""}, false},

@@ -10,6 +10,7 @@
 #include "runtime/control/control.h"
 #include "runtime/launch.h"
 #include "runtime/tensor_places.h"
+#include "runtime/value_watch.h"
 #include "sym/program_words.h"
 #include "sym/unbounded.h"
 #include "tensor/view.h"
@@ -167,6 +168,8 @@ Status BoundBody::run(const BodyRun& run) {
     TRY(timer_.begin(body_.steps.size(), run.stream));
   else
     timer_.stop();
+  if (ValueWatch* const watch = runner_.watch()) [[unlikely]]
+    TRY(watch->block_begins(body_, {run.inputs, body_.inputs.size()}, symbols_));
   for (size_t i = 0; i < parts_.size(); ++i) {
     Part& part = parts_[i];
     if (!part.is_bound || !body_.symbols.empty() || parts_.size() > 1) TRY(bind_part(i, &run));
@@ -187,6 +190,7 @@ Status BoundBody::run_part(Part& part, const BodyRun& run) {
     part.at.pointers[static_cast<size_t>(patch.slot)] = static_cast<std::byte*>(base) + patch.offset;
   }
   void* const* at = part.at.pointers.data();
+  ValueWatch* const watch = runner_.watch();
   for (size_t s = part.segment.first; s < part.segment.end; ++s) {
     const plan::Step& step = body_.steps[s];
     std::byte* const workspace = workspace_.data() ? workspace_.data() : run.workspace;
@@ -194,7 +198,10 @@ Status BoundBody::run_part(Part& part, const BodyRun& run) {
     if (Status ran = run_step(*steps_[s], arguments); !ran) [[unlikely]]
       return error(ran.error().code, "step '", step.name, "': ", ran.error().message);
     if (timer_.is_on()) TRY(timer_.step_done(s));
-    at += step.inputs.size() + step.outputs.size();
+    at += step.inputs.size();
+    if (watch) [[unlikely]]
+      TRY(watch->step_ran({body_, s, at, symbols_, sizes_, growing_}));
+    at += step.outputs.size();
   }
   return {};
 }

@@ -32,7 +32,8 @@ class EinsumLayer final
 
 Result<nv::IEinsumLayer*> add_einsum(Network& network, nv::ITensor* const* inputs, int32_t num_inputs,
                                      const char* equation) {
-  TRY(require(inputs && num_inputs > 0, "there are ", num_inputs, " inputs; one at least is needed"));
+  TRY(require(inputs != nullptr || num_inputs <= 0, "inputs are null"));
+  TRY(require(num_inputs > 0, "there are ", num_inputs, " inputs; one at least is needed"));
   std::vector<ir::ValueId> values;
   for (int32_t i = 0; i < num_inputs; ++i) {
     TRY(require(inputs[i] != nullptr, "input ", i, " is null"));

@@ -75,7 +75,10 @@ class Conditional final : public nv::IIfConditional, public nv::apiv::VIfConditi
 
 }  // namespace
 
-nv::IIfConditional* add_conditional(Network& network) { return &network.add_group<Conditional>(); }
+nv::IIfConditional* add_conditional(Network& network) {
+  network.graph().stop_teaching();  // what is assumed of a body need not hold: it may not run
+  return &network.add_group<Conditional>();
+}
 
 MakeLayer maker_of(Tag<ops::If>) { return make<LayerAsIdentity<ops::If>>; }
 MakeLayer maker_of(Tag<ops::IfCondition>) { return make<ConditionLayer>; }

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "api/build/network.h"
 
@@ -23,6 +24,8 @@ std::unique_ptr<Layer> make_layer(Network& network, ir::NodeId node);
 // As INetworkDefinition's calls of these names. A failure says which rule an argument breaks.
 Result<nv::IActivationLayer*> add_activation(Network& network, nv::ITensor& input, nv::ActivationType type);
 Result<nv::IAssertionLayer*> add_assertion(Network& network, nv::ITensor& condition, const char* message);
+Result<nv::IAttention*> add_attention(Network& network, nv::ITensor& query, nv::ITensor& key, nv::ITensor& value,
+                                      nv::AttentionNormalizationOp normalization, bool causal);
 Result<nv::ICastLayer*> add_cast(Network& network, nv::ITensor& input, nv::DataType to_type);
 Result<nv::IConcatenationLayer*> add_concatenation(Network& network, nv::ITensor* const* inputs, int32_t num_inputs);
 Result<nv::IConstantLayer*> add_constant(Network& network, const nv::Dims& dimensions, nv::Weights weights);
@@ -32,6 +35,18 @@ Result<nv::ICumulativeLayer*> add_cumulative(Network& network, nv::ITensor& inpu
                                              nv::CumulativeOperation operation, bool exclusive, bool reverse);
 Result<nv::IDeconvolutionLayer*> add_deconvolution(Network& network, nv::ITensor& input, int64_t num_output_maps,
                                                    const nv::Dims& kernel_size, nv::Weights kernel, nv::Weights bias);
+Result<nv::IDequantizeLayer*> add_dequantize(Network& network, nv::ITensor& input, nv::ITensor& scale,
+                                             nv::DataType to_type);
+Result<nv::IDynamicQuantizeLayer*> add_dynamic_quantize(Network& network, nv::ITensor& input, int32_t axis,
+                                                        int32_t block_size, nv::DataType to_type,
+                                                        nv::DataType scale_type);
+Result<nv::IDynamicQuantizeLayer*> add_dynamic_quantize(Network& network, nv::ITensor& input,
+                                                        const nv::Dims& block_shape, nv::DataType to_type,
+                                                        nv::DataType scale_type);
+/// `ranks` are those that take part; none: all.
+Result<nv::IDistCollectiveLayer*> add_dist_collective(Network& network, nv::ITensor& input,
+                                                      nv::CollectiveOperation operation, nv::ReduceOperation reduction,
+                                                      int64_t root, std::span<const int64_t> ranks);
 Result<nv::IEinsumLayer*> add_einsum(Network& network, nv::ITensor* const* inputs, int32_t num_inputs,
                                      const char* equation);
 Result<nv::IElementWiseLayer*> add_element_wise(Network& network, nv::ITensor& a, nv::ITensor& b,
@@ -46,16 +61,22 @@ Result<nv::IGatherLayer*> add_gather(Network& network, nv::ITensor& data, nv::IT
                                      int32_t axis);
 Result<nv::IGridSampleLayer*> add_grid_sample(Network& network, nv::ITensor& input, nv::ITensor& grid);
 Result<nv::IIdentityLayer*> add_identity(Network& network, nv::ITensor& input);
+Result<nv::IKVCacheUpdateLayer*> add_kv_cache_update(Network& network, nv::ITensor& cache, nv::ITensor& update,
+                                                     nv::ITensor& write_indices, nv::KVCacheMode mode);
 nv::IIfConditional* add_conditional(Network& network);
 nv::ILoop* add_loop(Network& network);
+Result<nv::ILRNLayer*> add_lrn(Network& network, nv::ITensor& input, int64_t window, float alpha, float beta, float k);
 Result<nv::IMatrixMultiplyLayer*> add_matrix_multiply(Network& network, nv::ITensor& a, nv::MatrixOperation a_op,
                                                       nv::ITensor& b, nv::MatrixOperation b_op);
+Result<nv::IMoELayer*> add_moe(Network& network, nv::ITensor& hidden_states, nv::ITensor& selected_experts,
+                               nv::ITensor& scores);
 /// `v2`: scale and bias have the shapes of addNormalizationV2, one element a channel.
 Result<nv::INormalizationLayer*> add_normalization(Network& network, nv::ITensor& input, nv::ITensor& scale,
                                                    nv::ITensor& bias, uint32_t axes, bool v2);
 Result<nv::IOneHotLayer*> add_one_hot(Network& network, nv::ITensor& indices, nv::ITensor& values, nv::ITensor& depth,
                                       int32_t axis);
 Result<nv::IPaddingLayer*> add_padding(Network& network, nv::ITensor& input, const nv::Dims& pre, const nv::Dims& post);
+Result<nv::IParametricReLULayer*> add_parametric_relu(Network& network, nv::ITensor& input, nv::ITensor& slope);
 Result<nv::IPluginV2Layer*> add_plugin_v2(Network& network, nv::ITensor* const* inputs, int32_t num_inputs,
                                           nv::IPluginV2& plugin);
 Result<nv::IPluginV3Layer*> add_plugin_v3(Network& network, nv::ITensor* const* inputs, int32_t num_inputs,
@@ -63,11 +84,16 @@ Result<nv::IPluginV3Layer*> add_plugin_v3(Network& network, nv::ITensor* const* 
                                           nv::IPluginV3& plugin);
 Result<nv::IPoolingLayer*> add_pooling(Network& network, nv::ITensor& input, nv::PoolingType type,
                                        const nv::Dims& window);
+Result<nv::IQuantizeLayer*> add_quantize(Network& network, nv::ITensor& input, nv::ITensor& scale,
+                                         nv::DataType to_type);
+Result<nv::IRaggedSoftMaxLayer*> add_ragged_softmax(Network& network, nv::ITensor& input, nv::ITensor& bounds);
 Result<nv::IReduceLayer*> add_reduce(Network& network, nv::ITensor& input, nv::ReduceOperation operation, uint32_t axes,
                                      bool keep);
 Result<nv::IResizeLayer*> add_resize(Network& network, nv::ITensor& input);
 Result<nv::IReverseSequenceLayer*> add_reverse_sequence(Network& network, nv::ITensor& input,
                                                         nv::ITensor& sequence_lens);
+Result<nv::IRotaryEmbeddingLayer*> add_rotary_embedding(Network& network, nv::ITensor& input, nv::ITensor& cos_cache,
+                                                        nv::ITensor& sin_cache, bool interleaved, int32_t dim);
 struct ScaleWeights {
   nv::Weights shift, scale, power;
 };

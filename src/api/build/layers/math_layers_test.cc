@@ -228,5 +228,73 @@ TEST(ShapeLayer, GivesExtents) {
   EXPECT_EQ(w.run({{"x", {{2, 3}, Values(6)}}}), (Values{2, 3}));
 }
 
+TEST(ParametricReLULayer, Runs) {
+  Workbench w;
+  const Values slopes{10, 0.5F};
+  nv::ITensor* slope = w->addConstant(dims({1, 2}), weights(slopes))->getOutput(0);
+  nv::ITensor* x = w.input("x", {2, 2});
+  nv::IParametricReLULayer* layer = w->addParametricReLU(*x, *slope);
+  ASSERT_NE(layer, nullptr);
+  EXPECT_EQ(layer->getType(), nv::LayerType::kPARAMETRIC_RELU);
+  w.mark(layer->getOutput(0));
+  EXPECT_EQ(w.run({{"x", {{2, 2}, {-1, 2, -3, -4}}}}), (Values{-10, 2, -30, -2}));
+  EXPECT_EQ(w->addParametricReLU(*w.input("n", {2, 2}, nv::DataType::kINT32), *slope), nullptr);
+  EXPECT_NE(w.take_error().find("ParametricRelu takes f32, f16 or bf16"), std::string::npos);
+}
+
+TEST(LRNLayer, KeepsItsFieldsAndRuns) {
+  Workbench w;
+  nv::ITensor* x = w.input("x", {1, 3, 1, 1});
+  nv::ILRNLayer* layer = w->addLRN(*x, 5, 1, 0.75F, 2);
+  ASSERT_NE(layer, nullptr);
+  EXPECT_EQ(layer->getType(), nv::LayerType::kLRN);
+  EXPECT_EQ(layer->getWindowSize(), 5);
+  EXPECT_EQ(layer->getAlpha(), 1);
+  EXPECT_EQ(layer->getBeta(), 0.75F);
+  EXPECT_EQ(layer->getK(), 2);
+  layer->setWindowSize(3);
+  layer->setAlpha(3);
+  layer->setBeta(1);
+  layer->setK(1);
+  EXPECT_EQ(layer->getWindowSize(), 3);
+  EXPECT_EQ(layer->getAlpha(), 3);
+  EXPECT_EQ(layer->getBeta(), 1);
+  EXPECT_EQ(layer->getK(), 1);
+  w.mark(layer->getOutput(0));
+  const Values y = w.run({{"x", {{1, 3, 1, 1}, {1, 2, 3}}}});  // 1 + 3 / 3 * the squares of the neighbourhood
+  ASSERT_EQ(y.size(), 3U);
+  EXPECT_NEAR(y[0], 1.0 / 6, 1e-6);
+  EXPECT_NEAR(y[1], 2.0 / 15, 1e-6);
+  EXPECT_NEAR(y[2], 3.0 / 14, 1e-6);
+  layer->setWindowSize(4);
+  EXPECT_EQ(w.take_error(), "ILRNLayer::setWindowSize: the window is 4; an odd number in [1, 15] is needed");
+  layer->setAlpha(2e20F);
+  EXPECT_NE(w.take_error().find("ILRNLayer::setAlpha: alpha is "), std::string::npos);
+  layer->setBeta(0);
+  EXPECT_NE(w.take_error().find("ILRNLayer::setBeta: beta is 0, outside "), std::string::npos);
+  layer->setK(0);
+  EXPECT_NE(w.take_error().find("ILRNLayer::setK: k is 0, outside "), std::string::npos);
+  EXPECT_EQ(w->addLRN(*x, 17, 1, 1, 1), nullptr);
+  EXPECT_EQ(w.take_error(), "INetworkDefinition::addLRN: the window is 17; an odd number in [1, 15] is needed");
+}
+
+TEST(RaggedSoftMaxLayer, Runs) {
+  Workbench w;
+  nv::ITensor* x = w.input("x", {1, 2, 3});
+  const std::vector<int32_t> lengths{2, 1};
+  nv::ITensor* bounds = w->addConstant(dims({1, 2, 1}), {nv::DataType::kINT32, lengths.data(), 2})->getOutput(0);
+  nv::IRaggedSoftMaxLayer* layer = w->addRaggedSoftMax(*x, *bounds);
+  ASSERT_NE(layer, nullptr);
+  EXPECT_EQ(layer->getType(), nv::LayerType::kRAGGED_SOFTMAX);
+  w.mark(layer->getOutput(0));
+  const Values y = w.run({{"x", {{1, 2, 3}, {0, std::log(3.0F), 90, 5, 6, 7}}}});
+  ASSERT_EQ(y.size(), 6U);
+  EXPECT_NEAR(y[0], 0.25, 1e-6);
+  EXPECT_NEAR(y[1], 0.75, 1e-6);
+  EXPECT_EQ(Values(y.begin() + 2, y.end()), (Values{0, 1, 0, 0}));
+  EXPECT_EQ(w->addRaggedSoftMax(*x, *x), nullptr);
+  EXPECT_NE(w.take_error().find("bounds are f32[1, 2, 3]"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace kiln::api::testing

@@ -189,6 +189,8 @@ TEST(EinsumLayer, KeepsItsEquationAndRuns) {
   EXPECT_EQ(w.take_error(), "INetworkDefinition::addEinsum: equation is null");
   EXPECT_EQ(w->addEinsum(inputs, 0, "->"), nullptr);
   EXPECT_EQ(w.take_error(), "INetworkDefinition::addEinsum: there are 0 inputs; one at least is needed");
+  EXPECT_EQ(w->addEinsum(nullptr, 1, "i->i"), nullptr);
+  EXPECT_EQ(w.take_error(), "INetworkDefinition::addEinsum: inputs are null");
 }
 
 TEST(EinsumLayer, AnExtentOf1RepeatsWhereItIsSummedOver) {

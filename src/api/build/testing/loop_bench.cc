@@ -79,8 +79,9 @@ std::map<std::string, Bytes> LoopRun::operator()(std::map<std::string, Bytes> in
     if (const char* name = engine_->getIOTensorName(i); engine_->getTensorIOMode(name) == nv::TensorIOMode::kOUTPUT)
       context->setOutputAllocator(name, &outputs[name]);
   if (profiler) context->setProfiler(profiler);
-  error = profiler ? run_repeatedly(*context, outputs, logger_.errors, 1)
-                   : run_repeatedly(*context, outputs, logger_.errors);
+  if (listener) context->setDebugListener(listener), context->setAllTensorsDebugState(true);
+  error = profiler || listener ? run_repeatedly(*context, outputs, logger_.errors, 1)
+                               : run_repeatedly(*context, outputs, logger_.errors);
   std::map<std::string, Bytes> result;
   if (!error.empty()) return result;
   for (const auto& [name, output] : outputs) {

@@ -74,8 +74,9 @@ class LoopRun {
     return elements<int32_t>((*this)(std::move(inputs))["y"]);
   }
   nv::ICudaEngine* engine() { return engine_.get(); }
-  std::string error;                  ///< of the build or of the last run
-  nv::IProfiler* profiler = nullptr;  ///< of runs
+  std::string error;                       ///< of the build or of the last run
+  nv::IProfiler* profiler = nullptr;       ///< of runs
+  nv::IDebugListener* listener = nullptr;  ///< of runs, to all debug tensors
 
  private:
   Logger logger_;

@@ -63,18 +63,10 @@ class LoadedConvolution final : public PacksConstants {
     const auto input = [&](int i) { return static_cast<const float*>(arguments.inputs[i]); };
     PackedFilter fresh;  // of weights computed at run time
     if (!packed_) fresh = TRY(plan_.family->pack(problem, input(1)));
-    const steps::Epilogue& behind = plan_.step.epilogue;
-    Epilogue epilogue{
-        input(2), input(3), problem.weights.oc, static_cast<float>(behind.lo), static_cast<float>(behind.hi), nullptr};
-    NestTile tile{};
-    TileHook hook{};
-    if (hook_) {
-      tile = hook_->tile(arguments.inputs, extras, problem.weights.oc);
-      hook = tile.hook();
-      epilogue.hook = &hook;
-    }
+    const RunEpilogue epilogue(plan_.step.epilogue, hook_ ? &*hook_ : nullptr, extras, arguments.inputs,
+                               problem.weights.oc);
     (packed_ ? *packed_ : fresh)
-        .run(team_, shape, input(0), static_cast<float*>(arguments.outputs[0]), epilogue, arguments.workspace);
+        .run(team_, shape, input(0), static_cast<float*>(arguments.outputs[0]), epilogue.get(), arguments.workspace);
     return {};
   }
 

@@ -24,4 +24,18 @@ NestTile LoadedHook::tile(const void* const* inputs, std::span<NestTile::Extra> 
   return {&nest_, extras.data()};
 }
 
+RunEpilogue::RunEpilogue(const steps::Epilogue& step, const LoadedHook* hook, std::span<NestTile::Extra> extras,
+                         const void* const* inputs, int64_t columns, int64_t row_offset)
+    : epilogue_{static_cast<const float*>(inputs[steps::Epilogue::kBias]),
+                static_cast<const float*>(inputs[steps::Epilogue::kResidual]),
+                columns,
+                static_cast<float>(step.lo),
+                static_cast<float>(step.hi),
+                nullptr} {
+  if (!hook) return;
+  tile_ = hook->tile(inputs, extras, columns, row_offset);
+  hook_ = tile_.hook();
+  epilogue_.hook = &hook_;
+}
+
 }  // namespace kiln::cpu

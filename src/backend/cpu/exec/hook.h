@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "backend/cpu/kernels/gemm/epilogue.h"
 #include "backend/cpu/kernels/nest/nest.h"
 #include "steps/epilogue.h"
 
@@ -26,6 +27,25 @@ class LoadedHook {
 
   Nest nest_;
   std::vector<steps::HookOperand> operands_;
+};
+
+/// One run's epilogue of a contraction. Its parts point at each other, so it stays where it is made.
+class RunEpilogue {
+ public:
+  /// For a result of `columns` columns; `hook`, if there is one, has `extras` as room for its operands. `row_offset` is
+  /// where the kernel's row 0 lies in the whole result.
+  RunEpilogue(const steps::Epilogue& step, const LoadedHook* hook, std::span<NestTile::Extra> extras,
+              const void* const* inputs, int64_t columns, int64_t row_offset = 0);
+  RunEpilogue(const RunEpilogue&) = delete;
+  RunEpilogue& operator=(const RunEpilogue&) = delete;
+
+  const Epilogue& get() const { return epilogue_; }
+  void set_residual(const float* data) { epilogue_.residual = data; }
+
+ private:
+  NestTile tile_{};
+  TileHook hook_{};
+  Epilogue epilogue_;
 };
 
 }  // namespace kiln::cpu

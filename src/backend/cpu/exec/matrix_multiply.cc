@@ -39,7 +39,7 @@ class BoundMatrixMultiply final : public BoundStep {
   Status run(const RunArguments& arguments) override {
     const auto input = [&](int i) { return static_cast<const float*>(arguments.inputs[i]); };
     auto* c = static_cast<float*>(arguments.outputs[0]);
-    run_loops(0, {input(0), input(1), input(2), input(3), c, c}, arguments);
+    run_loops(0, {input(0), input(1), input(steps::Epilogue::kResidual), c, c}, arguments);
     return {};
   }
 
@@ -52,7 +52,7 @@ class BoundMatrixMultiply final : public BoundStep {
 
   /// The places of a product's operands; `whole` is the first element of all results.
   struct Pointers {
-    const float *a, *b, *bias, *residual;
+    const float *a, *b, *residual;
     float *c, *whole;
   };
   void run_loops(size_t depth, const Pointers& at, const RunArguments& arguments) {
@@ -60,26 +60,19 @@ class BoundMatrixMultiply final : public BoundStep {
       const ProductAxis& axis = product_.axes[depth];
       for (int64_t i = 0; i < axis.extent; ++i)
         run_loops(depth + 1,
-                  {at.a + i * axis.a, at.b + i * axis.b, at.bias, at.residual ? at.residual + i * axis.y : nullptr,
+                  {at.a + i * axis.a, at.b + i * axis.b, at.residual ? at.residual + i * axis.y : nullptr,
                    at.c + i * axis.y, at.whole},
                   arguments);
       return;
     }
-    Epilogue epilogue{
-        at.bias, at.residual, shape_.n, static_cast<float>(step_.epilogue.lo), static_cast<float>(step_.epilogue.hi),
-        nullptr};
-    NestTile tile{};
-    TileHook hook{};
-    if (hook_) {
-      tile = hook_->tile(arguments.inputs, extras_, shape_.n, shape_.n > 0 ? (at.c - at.whole) / shape_.n : 0);
-      hook = tile.hook();
-      epilogue.hook = &hook;
-    }
+    RunEpilogue epilogue(step_.epilogue, hook_, extras_, arguments.inputs, shape_.n,
+                         shape_.n > 0 ? (at.c - at.whole) / shape_.n : 0);
+    epilogue.set_residual(at.residual);
     const GemmC out{at.c, shape_.n, {outer_.y, inner_.y}, {outer_.y, inner_.y}};
     if (packed_)
-      gemm(team_, shape_, left(at.a), *packed_, out, epilogue, arguments.workspace);
+      gemm(team_, shape_, left(at.a), *packed_, out, epilogue.get(), arguments.workspace);
     else
-      gemm(team_, shape_, left(at.a), right(at.b), {outer_.b, inner_.b}, out, epilogue, arguments.workspace);
+      gemm(team_, shape_, left(at.a), right(at.b), {outer_.b, inner_.b}, out, epilogue.get(), arguments.workspace);
   }
 
   const steps::MatrixMultiply& step_;

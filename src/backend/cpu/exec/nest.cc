@@ -30,6 +30,8 @@ BoundNest bind_nest(const Nest& nest, const StepTypes& types, const StepShapes& 
 }  // namespace
 
 LoadResult load(const steps::Nest& step, const LoadArguments& arguments) {
+  for (const StepTensor& input : arguments.spec.inputs)
+    TRY(require(is_nest_type(input.dtype), "a nest of the CPU has no ", input.dtype));
   Nest loaded = TRY(Nest::make(step.program));
   return loaded_step(
       [nest = std::move(loaded), types = StepTypes(arguments.spec), &team = arguments.team](const StepShapes& shapes) {

@@ -1,7 +1,9 @@
 #include "steps/pooling.h"
 
 #include "backend/cpu/exec/executor.h"
+#include "backend/cpu/kernels/pool/bytes.h"
 #include "backend/cpu/kernels/pool/pool.h"
+#include "ops/quantization.h"
 #include "steps/by_function.h"
 
 namespace kiln::cpu {
@@ -20,10 +22,24 @@ PoolShape shape_of(const steps::Pooling& step, const Format& format, const Exten
   return shape;
 }
 
+LoadResult load_bytes(const steps::Pooling& step, const LoadArguments& arguments) {
+  const StepTensor& x = arguments.spec.inputs[0];
+  TRY(require(step.kind == ops::PoolingKind::kMax && x.format == Format::channels_last(x.rank), "a pooling of ",
+              x.dtype, " by ", step.kind, " in format ", x.format, "; the kernel has maxima, channels last"));
+  return loaded_step([step, x, &team = arguments.team](const StepShapes& shapes) {
+    const PoolShape shape = shape_of(step, x.format, shapes.inputs[0], shapes.outputs[0]);
+    return bound_step([&team, shape, is_signed = x.dtype == DType::kI8](const RunArguments& run) {
+      pool_bytes(team, shape, is_signed, static_cast<const uint8_t*>(run.inputs[0]),
+                 static_cast<uint8_t*>(run.outputs[0]));
+    });
+  });
+}
+
 }  // namespace
 
 LoadResult load(const steps::Pooling& step, const LoadArguments& arguments) {
   const StepTensor& x = arguments.spec.inputs[0];
+  if (is_byte(x.dtype)) return load_bytes(step, arguments);
   TRY(require(x.dtype == DType::kF32, "a pooling of ", x.dtype, "; the kernel takes f32"));
   TRY(require(step.kind != ops::PoolingKind::kMaxAverageBlend, "the CPU has no kernel for ", step.kind, " pooling"));
   return loaded_step([step, format = x.format, &team = arguments.team](const StepShapes& shapes) {

@@ -7,8 +7,8 @@
 
 #include "backend/cpu/kernels/testing.h"
 #include "backend/cpu/tactics/testing.h"
+#include "ir/interpret.h"
 #include "ir/parse.h"
-#include "ir/testing/interpret.h"
 #include "ops/element_wise.h"
 #include "ops/matrix_multiply.h"
 #include "ops/select.h"

@@ -14,6 +14,7 @@ class CpuBackend final : public Backend {
   Device& device() override { return device_; }
   std::span<const Tactic* const> tactics(const OpInfo& op) const override;
   Status lower(ir::Graph& graph, const Numerics& numerics) const override;
+  bool multiplies_bytes(const ir::Graph& graph, ir::NodeId contraction) const override;
   const Tactic& fallback() const override { return fallback_; }
   StepDraft reformat(const TensorType& type, const Format& from, const Format& to) const override;
   double reformat_estimate_us(const TensorType& type, const Format& from, const Format& to) const override;

@@ -1,6 +1,7 @@
 #include "backend/cpu/tactics/convolution.h"
 
 #include "backend/cpu/kernels/conv/family.h"
+#include "backend/cpu/tactics/byte_products.h"
 #include "backend/cpu/tactics/registry.h"
 #include "tactics/convolution.h"
 
@@ -54,7 +55,7 @@ const Tactic& convolution_tactic() { return the<ConvolutionTactic>(); }
 
 template <>
 TacticList tactics_of<ops::Convolution>() {
-  static const Tactic* const kList[] = {&convolution_tactic()};
+  static const Tactic* const kList[] = {&byte_convolution_tactic(), &convolution_tactic()};
   return kList;
 }
 

@@ -1,8 +1,10 @@
 #include "backend/cpu/tactics/half_weights.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
+#include "ir/precision.h"
 #include "tensor/numeric.h"
 
 namespace kiln::cpu {
@@ -29,8 +31,12 @@ bool all_of(const HostTensor& weights, Test test) {
 
 }  // namespace
 
-bool may_round(const TacticContext& cx, DType half) {
-  return !cx.numerics.strongly_typed && (half == DType::kF16 ? cx.numerics.fp16 : cx.numerics.bf16);
+bool may_round(const TacticContext& cx, ir::ValueId weights, DType half) {
+  if (cx.numerics.strongly_typed || !(half == DType::kF16 ? cx.numerics.fp16 : cx.numerics.bf16)) return false;
+  return std::ranges::all_of(cx.graph.value(weights).users, [&](ir::NodeId user) {
+    const auto precision = ir::float_precision_of(cx.graph.node(user));
+    return !precision || precision == half;
+  });
 }
 
 std::vector<DType> half_types(const TacticContext& cx, ir::ValueId weights) {
@@ -40,7 +46,7 @@ std::vector<DType> half_types(const TacticContext& cx, ir::ValueId weights) {
   std::vector<DType> result;
   for (const DType type : {DType::kF16, DType::kBF16}) {
     if (all_of(*constant, [&](float x) { return is_exact(x, type); }) ||
-        (may_round(cx, type) && (type == DType::kBF16 || all_of(*constant, fits))))
+        (may_round(cx, weights, type) && (type == DType::kBF16 || all_of(*constant, fits))))
       result.push_back(type);
   }
   return result;

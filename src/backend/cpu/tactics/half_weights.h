@@ -7,8 +7,8 @@
 
 namespace kiln::cpu {
 
-/// Whether the network allows weights to be rounded to a half type.
-bool may_round(const TacticContext& cx, DType half);
+/// Whether the network, and the precision of the layers that read them, allow weights to be rounded to a half type.
+bool may_round(const TacticContext& cx, ir::ValueId weights, DType half);
 /// The half types that constant FP32 weights may be packed in: those that the network allows and that hold every
 /// element finitely, and those that hold every element exactly, as they do where the network's own weights are halves.
 std::vector<DType> half_types(const TacticContext& cx, ir::ValueId weights);

@@ -5,6 +5,7 @@
 #include "backend/cpu/kernels/testing.h"
 #include "backend/cpu/tactics/matrix_multiply.h"
 #include "backend/cpu/tactics/testing.h"
+#include "ir/precision.h"
 #include "ops/matrix_multiply.h"
 #include "tensor/numeric.h"
 
@@ -50,6 +51,18 @@ TEST(HalfWeights, AreAllowedOrExact) {
   EXPECT_EQ(types(half, {.strongly_typed = true}), Types{DType::kF16});
   EXPECT_EQ(types(half, {}), Types{DType::kF16});
   EXPECT_EQ(types(brain, {.strongly_typed = true}).back(), DType::kBF16);
+}
+TEST(HalfWeights, AreThoseThatTheLayersPrecisionAllows) {
+  const auto device = test_device(1);
+  const Numerics numerics{.fp16 = true, .bf16 = true};
+  const auto types_in = [&](DType precision) {
+    Product product(random_floats(kDepth * kCols, 1));
+    ir::set_precision(product.graph, product.graph.value(product.y).producer, "product", {precision});
+    return half_types({product.graph, numerics, *device}, product.w);
+  };
+  EXPECT_EQ(types_in(DType::kF32), Types{});
+  EXPECT_EQ(types_in(DType::kF16), Types{DType::kF16});
+  EXPECT_EQ(types_in(DType::kI8), (Types{DType::kF16, DType::kBF16}));  // which says nothing about floats
 }
 TEST(HalfWeights, MustBeFinite) {
   std::vector<float> weights = random_floats(kDepth * kCols, 1);

@@ -4,8 +4,10 @@
 
 #include "backend/cpu/kernels/gemm/tuning.h"
 #include "backend/cpu/tactics/attention.h"
+#include "backend/cpu/tactics/byte_products.h"
 #include "backend/cpu/tactics/half_weights.h"
 #include "backend/cpu/tactics/registry.h"
+#include "backend/cpu/tactics/weight_only_products.h"
 #include "tactics/matrix_multiply.h"
 #include "tactics/region.h"
 
@@ -28,7 +30,7 @@ class MatrixMultiplyTactic final : public ProductRegions {
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
     const auto tuning = TRY(from_record<ProductTuning>(variant.params));
     StepDraft draft = cpu_step(TRY(product_step(cx, region)), tuning);
-    if (tuning.types && !may_round(cx, tuning.types->b)) draft.decided_by = {region.inputs[1]};
+    if (tuning.types && !may_round(cx, region.inputs[1], tuning.types->b)) draft.decided_by = {region.inputs[1]};
     draft.in_place_input = in_place_input(region);
     return draft;
   }
@@ -48,7 +50,8 @@ const Tactic& matrix_multiply_tactic() { return the<MatrixMultiplyTactic>(); }
 
 template <>
 TacticList tactics_of<ops::MatrixMultiply>() {
-  static const Tactic* const kList[] = {&attention_tactic(), &matrix_multiply_tactic()};
+  static const Tactic* const kList[] = {&attention_tactic(), &byte_product_tactic(), &weight_only_tactic(),
+                                        &matrix_multiply_tactic()};
   return kList;
 }
 

@@ -1,16 +1,19 @@
 /// Regions that end at a pointwise op: what follows a contraction, or a nest.
+#include "backend/cpu/tactics/byte_products.h"
 #include "backend/cpu/tactics/convolution.h"
 #include "backend/cpu/tactics/deconvolution.h"
 #include "backend/cpu/tactics/matrix_multiply.h"
 #include "backend/cpu/tactics/registry.h"
+#include "backend/cpu/tactics/weight_only_products.h"
 #include "tactics/nest.h"
 
 namespace kiln::cpu {
 
 template <>
 TacticList tactics_of<AnyPointwise>() {
-  static const Tactic* const kEnds[] = {&convolution_tactic(), &matrix_multiply_tactic(), &deconvolution_tactic(),
-                                        &the<PlainTactic<NestRegions>>()};
+  static const Tactic* const kEnds[] = {
+      &byte_convolution_tactic(), &byte_product_tactic(),  &weight_only_tactic(),           &convolution_tactic(),
+      &matrix_multiply_tactic(),  &deconvolution_tactic(), &the<PlainTactic<NestRegions>>()};
   return kEnds;
 }
 

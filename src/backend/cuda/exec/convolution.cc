@@ -50,7 +50,7 @@ struct Part {
 
 class BoundConvolution final : public BoundStep {
  public:
-  BoundConvolution(const Code& code, const StepInputs& inputs, int64_t alignment, std::vector<Part> parts)
+  BoundConvolution(const Code& code, const ContractionInputs& inputs, int64_t alignment, std::vector<Part> parts)
       : code_(code), inputs_(inputs), alignment_(alignment), parts_(std::move(parts)) {}
 
   int64_t workspace_bytes() const override { return parts_.empty() ? 0 : parts_[0].plan.workspace_bytes; }
@@ -108,7 +108,7 @@ class BoundConvolution final : public BoundStep {
   }
 
   const Code& code_;
-  const StepInputs& inputs_;
+  const ContractionInputs& inputs_;
   const int64_t alignment_;
   std::vector<Part> parts_;
 };
@@ -194,10 +194,10 @@ Result<std::vector<Part>> Plan::phases(const ConvArguments& whole, const FilterE
   return parts;
 }
 
-/// A convolution of one tap by a kernel of matrix products: rows are pixels, w is B along k.
-LoadResult load_point(const GemmKernel& kernel, const LoadArguments& arguments) {
+}  // namespace
+
+LoadResult load_point(const GemmKernel& kernel, const LoadArguments& arguments, ContractionInputs inputs) {
   LoadedGemm gemm = TRY(LoadedGemm::load(kernel, arguments));
-  StepInputs inputs(arguments);
   if (gemm.kernel.types.is_mixed()) {
     const HostTensor* w = arguments.constants[1];
     TRY(require(w && w->dtype() == DType::kF32,
@@ -222,10 +222,9 @@ LoadResult load_point(const GemmKernel& kernel, const LoadArguments& arguments) 
   });
 }
 
-}  // namespace
-
 Result<std::unique_ptr<LoadedStep>> load_by_kernel(const Filter& filter, const steps::Epilogue& epilogue,
-                                                   const ConvKernel& kernel, const LoadArguments& arguments) {
+                                                   const ConvKernel& kernel, const LoadArguments& arguments,
+                                                   ContractionInputs inputs) {
   const StepSpec& spec = arguments.spec;
   TRY(validate(epilogue));
   TRY(require(spec.inputs.size() <= steps::Epilogue::kBias + EpilogueArguments::kMost, "a convolution has ",
@@ -241,7 +240,6 @@ Result<std::unique_ptr<LoadedStep>> load_by_kernel(const Filter& filter, const s
   std::optional<Function> reduce, pad;
   if (facts.pad_channels) pad = TRY(module->function(kPadChannels));
   if (facts.sums_parts) reduce = TRY(module->function(kConvReduce));
-  StepInputs inputs(arguments);
   std::optional<Extents> packed_extents;  // of w; none where the kernel takes it as it is
   if (facts.packs_filter) {
     TRY(require(arguments.constants[1] != nullptr, "the kernel packs w, which is not a constant of the plan"));
@@ -274,13 +272,14 @@ Result<std::unique_ptr<LoadedStep>> load(const steps::Convolution& step, const L
   const auto tuning = TRY(from_record<ConvolutionTuning>(arguments.spec.tuning));
   TRY(require(step.joined == (tuning.conv && (*tuning.conv)->facts().joined),
               "the convolution and its kernel differ in whether they join two inputs"));
-  if (tuning.conv) return load_by_kernel(Filter(step), step.epilogue, *tuning.conv, arguments);
+  if (tuning.conv)
+    return load_by_kernel(Filter(step), step.epilogue, *tuning.conv, arguments, ContractionInputs(arguments));
   if (tuning.cudnn) return load_by_cudnn(step, *tuning.cudnn, arguments);
   TRY(require(Filter(step).is_point(), "a convolution by ", step.window.kernel,
               " with its strides and pads is not a matrix product"));
   if (tuning.cublaslt) return load_by_cublaslt(step.epilogue, *tuning.cublaslt, {}, arguments);
   TRY(validate(step.epilogue));
-  return load_point(*tuning.gemm, arguments);
+  return load_point(*tuning.gemm, arguments, ContractionInputs(arguments));
 }
 
 }  // namespace kiln::cuda

@@ -5,6 +5,7 @@
 #include "backend/cuda/exec/cudnn_step.h"
 #include "backend/cuda/exec/executor.h"
 #include "backend/cuda/exec/filter.h"
+#include "backend/cuda/exec/gemm_step.h"
 #include "backend/cuda/kernels/gemm/gemm.h"
 
 namespace kiln::cuda {
@@ -26,9 +27,13 @@ struct ConvolutionTuning {
   }
 };
 
-/// A step of these by a kernel of kernels/conv.
+/// A step of these by a kernel of kernels/conv. `inputs` may have some set already.
 Result<std::unique_ptr<LoadedStep>> load_by_kernel(const Filter& filter, const steps::Epilogue& epilogue,
-                                                   const ConvKernel& kernel, const LoadArguments& arguments);
+                                                   const ConvKernel& kernel, const LoadArguments& arguments,
+                                                   ContractionInputs inputs);
+/// A convolution of one tap by a kernel of matrix products: rows are pixels, w is B along k.
+Result<std::unique_ptr<LoadedStep>> load_point(const GemmKernel& kernel, const LoadArguments& arguments,
+                                               ContractionInputs inputs);
 /// A convolution by cuDNN.
 Result<std::unique_ptr<LoadedStep>> load_by_cudnn(const steps::Convolution& step, const CudnnTuning& tuning,
                                                   const LoadArguments& arguments);

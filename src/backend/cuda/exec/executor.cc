@@ -5,6 +5,7 @@
 namespace kiln::cuda {
 
 #define STEP(name) Result<std::unique_ptr<LoadedStep>> load(const steps::name&, const LoadArguments&);
+#define CPU_STEP(name)
 #define CONTROL_STEP(name)
 #include "steps/steps.def"
 #undef STEP

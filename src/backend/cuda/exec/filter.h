@@ -4,6 +4,7 @@
 #include "backend/cuda/kernels/conv/conv.h"
 #include "steps/convolution.h"
 #include "steps/deconvolution.h"
+#include "steps/quantized_convolution.h"
 #include "tensor/format.h"
 
 namespace kiln::cuda {
@@ -14,6 +15,7 @@ struct Filter {
   bool transposed = false;
 
   explicit Filter(const steps::Convolution& step) : window(step.window), groups(step.groups) {}
+  explicit Filter(const steps::QuantizedConvolution& step) : window(step.window) {}
   explicit Filter(const steps::Deconvolution& step) : window(step.window), groups(step.groups), transposed(true) {}
 
   /// `in` and `out` are [N, C, spatial...]. Of a deconvolution they may be empty: the window has what is left.

@@ -5,7 +5,8 @@ namespace {
 
 class BoundGemm final : public BoundStep {
  public:
-  BoundGemm(const LoadedGemm& gemm, const StepInputs& inputs, const GemmArguments& arguments, const GemmLaunch& plan)
+  BoundGemm(const LoadedGemm& gemm, const ContractionInputs& inputs, const GemmArguments& arguments,
+            const GemmLaunch& plan)
       : gemm_(gemm),
         inputs_(inputs),
         arguments_(arguments),
@@ -40,7 +41,7 @@ class BoundGemm final : public BoundStep {
   }
 
   const LoadedGemm& gemm_;
-  const StepInputs& inputs_;
+  const ContractionInputs& inputs_;
   GemmArguments arguments_;
   GemmLaunch plan_;
   int64_t alignment_;
@@ -61,7 +62,7 @@ Result<LoadedGemm> LoadedGemm::load(const GemmKernel& kernel, const LoadArgument
   return LoadedGemm{kernel, std::move(module), main, reduce};
 }
 
-Result<std::unique_ptr<BoundStep>> bind_gemm(const LoadedGemm& gemm, const StepInputs& inputs,
+Result<std::unique_ptr<BoundStep>> bind_gemm(const LoadedGemm& gemm, const ContractionInputs& inputs,
                                              const GemmArguments& arguments) {
   GemmArguments set = arguments;
   const GemmLaunch plan = TRY(plan_gemm(gemm.kernel, set, gemm.main.device().properties().num_multiprocessors));

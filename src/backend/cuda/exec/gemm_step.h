@@ -21,14 +21,22 @@ struct LoadedGemm {
   static Result<LoadedGemm> load(const GemmKernel& kernel, const LoadArguments& arguments);
 };
 
-/// Sets the operands that an epilogue reads, at run.
-inline void set_operands(EpilogueArguments& epilogue, const StepInputs& inputs, const RunArguments& run) {
+/// What a contraction reads: inputs, and numbers of its epilogue.
+struct ContractionInputs : StepInputs {
+  using StepInputs::StepInputs;
+  float y_inverse = 1, y_zero = 0;  ///< EpilogueArguments
+};
+
+/// Sets what an epilogue reads, at run.
+inline void set_operands(EpilogueArguments& epilogue, const ContractionInputs& inputs, const RunArguments& run) {
+  epilogue.y_inverse = inputs.y_inverse;
+  epilogue.y_zero = inputs.y_zero;
   for (size_t i = steps::Epilogue::kBias; i < inputs.size(); ++i)
     epilogue.operand[i - steps::Epilogue::kBias] = inputs.at(i, run);
 }
 
 /// Inputs 0 and 1 are A and B, whose extents `arguments` follow. `gemm` and `constants` outlive it.
-Result<std::unique_ptr<BoundStep>> bind_gemm(const LoadedGemm& gemm, const StepInputs& inputs,
+Result<std::unique_ptr<BoundStep>> bind_gemm(const LoadedGemm& gemm, const ContractionInputs& inputs,
                                              const GemmArguments& arguments);
 
 }  // namespace kiln::cuda

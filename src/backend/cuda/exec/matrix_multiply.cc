@@ -21,9 +21,12 @@ Status check_batches(const ops::MatrixMultiply& op, const Extents& y) {
 }
 
 /// Elements from column to column of a packed b: k, padded to whole vectors.
-int64_t packed_pitch(int64_t k) { return (k + 7) / 8 * 8; }
+int64_t packed_pitch(int64_t k, DType type) {
+  const int64_t whole = std::max<int64_t>(8, 128 / bits_of(type));
+  return (k + whole - 1) / whole * whole;
+}
 
-Result<GemmArguments> arguments_of(const ops::MatrixMultiply& op, bool pack_b, const StepShapes& shapes) {
+Result<GemmArguments> arguments_of(const ops::MatrixMultiply& op, bool pack_b, DType type, const StepShapes& shapes) {
   TRY(check_batches(op, shapes.outputs[0]));
   ProductShape p = ProductShape::of(op, shapes.inputs[0], shapes.inputs[1]);
   if (op.a != ops::MatrixOp::kTranspose) p.join_rows();
@@ -33,7 +36,7 @@ Result<GemmArguments> arguments_of(const ops::MatrixMultiply& op, bool pack_b, c
               Batches::kMost, " axes and 2^30"));
   GemmArguments g;
   g.a_row = p.a_row, g.a_k = p.a_k;
-  g.b_column = pack_b ? packed_pitch(p.k) : p.b_column, g.b_k = pack_b ? 1 : p.b_k;
+  g.b_column = pack_b ? packed_pitch(p.k, type) : p.b_column, g.b_k = pack_b ? 1 : p.b_k;
   g.c_row = p.n;
   g.batches.axes = static_cast<int32_t>(p.axes.size());
   std::ranges::transform(p.axes, g.batches.axis, [](const ProductAxis& axis) {
@@ -47,7 +50,7 @@ Result<GemmArguments> arguments_of(const ops::MatrixMultiply& op, bool pack_b, c
 
 /// b as [n][k], k padded with zeros to whole vectors.
 Bytes packed(const ProductOperand& b, const HostTensor& from) {
-  const int64_t pitch = packed_pitch(b.rows);
+  const int64_t pitch = packed_pitch(b.rows, from.dtype());
   const auto size = static_cast<size_t>(bits_of(from.dtype()) / 8);
   Bytes result(static_cast<size_t>(b.cols * pitch) * size);
   for (int64_t n = 0; n < b.cols; ++n)
@@ -69,27 +72,33 @@ Status pack(const ops::MatrixMultiply& op, const LoadArguments& arguments, StepI
 
 }  // namespace
 
+Result<std::unique_ptr<LoadedStep>> load_product(const ops::MatrixMultiply& op, const steps::Epilogue& epilogue,
+                                                 const ProductTuning& tuning, const LoadArguments& arguments,
+                                                 ContractionInputs inputs) {
+  TRY(validate(epilogue));
+  TRY(require(tuning.gemm.has_value(), "a product by a kernel of ours has none"));
+  LoadedGemm gemm = TRY(LoadedGemm::load(*tuning.gemm, arguments));
+  std::optional<Extents> packed_extents;  // of b, where it is packed
+  if (tuning.pack_b) {
+    TRY(pack(op, arguments, inputs));
+    packed_extents = arguments.constants[1]->extents();
+  }
+  TRY(inputs.upload_rest(arguments));
+  const int64_t packed_bytes = inputs.packed_bytes();
+  auto bind = [op, gemm = std::move(gemm), packed_extents = std::move(packed_extents),
+               inputs = std::move(inputs)](const StepShapes& shapes) -> BindResult {
+    if (packed_extents) TRY(require_extents(shapes.inputs[1], *packed_extents, "a product's weights"));
+    return bind_gemm(gemm, inputs, TRY(arguments_of(op, packed_extents.has_value(), gemm.kernel.types.b, shapes)));
+  };
+  return loaded_step(std::move(bind), packed_bytes);
+}
+
 LoadResult load(const steps::MatrixMultiply& step, const LoadArguments& arguments) {
   const ProductTuning tuning = TRY(from_record<ProductTuning>(arguments.spec.tuning));
   if (tuning.cublaslt) return load_by_cublaslt(step.epilogue, *tuning.cublaslt, step.op, arguments);
   TRY(require(!tuning.gemm->types.is_mixed(),
               "a kernel that multiplies FP32 weights and halves runs convolutions only"));
-  TRY(validate(step.epilogue));
-  LoadedGemm gemm = TRY(LoadedGemm::load(*tuning.gemm, arguments));
-  StepInputs inputs(arguments);
-  std::optional<Extents> packed_extents;  // of b, where it is packed
-  if (tuning.pack_b) {
-    TRY(pack(step.op, arguments, inputs));
-    packed_extents = arguments.constants[1]->extents();
-  }
-  TRY(inputs.upload_rest(arguments));
-  const int64_t packed_bytes = inputs.packed_bytes();
-  auto bind = [op = step.op, gemm = std::move(gemm), packed_extents = std::move(packed_extents),
-               inputs = std::move(inputs)](const StepShapes& shapes) -> BindResult {
-    if (packed_extents) TRY(require_extents(shapes.inputs[1], *packed_extents, "a product's weights"));
-    return bind_gemm(gemm, inputs, TRY(arguments_of(op, packed_extents.has_value(), shapes)));
-  };
-  return loaded_step(std::move(bind), packed_bytes);
+  return load_product(step.op, step.epilogue, tuning, arguments, ContractionInputs(arguments));
 }
 
 }  // namespace kiln::cuda

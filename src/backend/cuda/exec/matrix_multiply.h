@@ -1,6 +1,7 @@
 #pragma once
 
 #include "backend/cuda/exec/cublaslt_product.h"
+#include "backend/cuda/exec/gemm_step.h"
 #include "backend/cuda/kernels/gemm/gemm.h"
 
 namespace kiln::cuda {
@@ -19,5 +20,10 @@ struct ProductTuning {
                    "a matrix product needs exactly one of gemm and cublaslt");
   }
 };
+
+/// A matrix product by a kernel of ours. `inputs` may have some set already.
+Result<std::unique_ptr<LoadedStep>> load_product(const ops::MatrixMultiply& op, const steps::Epilogue& epilogue,
+                                                 const ProductTuning& tuning, const LoadArguments& arguments,
+                                                 ContractionInputs inputs);
 
 }  // namespace kiln::cuda

@@ -27,6 +27,35 @@ template <class T, int N>
 __device__ __forceinline__ void store_vec(T* to, const Vec<T, N>& value) {
   *reinterpret_cast<Vec<T, N>*>(to) = value;
 }
+/// The bits of an element of one byte or two.
+template <class T>
+__device__ __forceinline__ unsigned bits_of(T x) {
+  if constexpr (requires { x.bits; })
+    return x.bits;
+  else
+    return static_cast<uint8_t>(x);
+}
+/// An element of one byte by its bits, the lowest ones.
+template <class T>
+__device__ __forceinline__ T byte_of(unsigned bits) {
+  if constexpr (requires(T x) { x.bits; })
+    return T{static_cast<unsigned char>(bits)};
+  else
+    return static_cast<T>(bits);
+}
+/// The number of a word's byte `i`. Integers become the lowest digits of a large float, which is quicker than to
+/// convert them.
+template <class T>
+__device__ __forceinline__ float float_of_byte(unsigned word, int i) {
+  if constexpr (requires(T x) { x.bits; }) {
+    return to_float(byte_of<T>(word >> i * 8));
+  } else {
+    constexpr float kLarge = 8388608.0F;  // 2^23
+    constexpr bool kSigned = T(-1) < T(0);
+    const unsigned digits = __byte_perm(kSigned ? word ^ 0x80808080u : word, 0x4B000000u, 0x7440u + i);
+    return __uint_as_float(digits) - (kSigned ? kLarge + 128 : kLarge);
+  }
+}
 /// The same in words. A struct of halves may be taken apart and moved half by half; words are not.
 template <class T, int N>
 struct Words {
@@ -37,8 +66,10 @@ struct Words {
   __device__ __forceinline__ float operator[](int i) const {
     if constexpr (sizeof(T) == 4)
       return __uint_as_float(at[i]);
-    else
+    else if constexpr (sizeof(T) == 2)
       return to_float(T{static_cast<unsigned short>(at[i / 2] >> i % 2 * 16)});
+    else
+      return float_of_byte<T>(at[i / 4], i % 4);
   }
 };
 template <class T, int N>
@@ -107,6 +138,12 @@ __device__ __forceinline__ void store_floats(T* to, const Vec<float, N>& value) 
     Words<T, N> stored;
 #pragma unroll
     for (int i = 0; i < N; i += 2) stored.at[i / 2] = pack2<T>(value.at[i], value.at[i + 1]);
+    store_words(to, stored);
+  } else if constexpr (sizeof(T) == 1 && N % 4 == 0) {
+    Words<T, N> stored;
+#pragma unroll
+    for (int i = 0; i < N; i += 4)
+      stored.at[i / 4] = pack4<T>(value.at[i], value.at[i + 1], value.at[i + 2], value.at[i + 3]);
     store_words(to, stored);
   } else {
     store_vec<T, N>(to, round_vec<T, N>(value));

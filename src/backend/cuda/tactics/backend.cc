@@ -2,12 +2,15 @@
 
 #include "backend/cuda/compile/compiler.h"
 #include "backend/cuda/exec/cudnn_on_device.h"
+#include "backend/cuda/tactics/byte_products.h"
+#include "backend/cuda/tactics/contraction.h"
 #include "backend/cuda/tactics/lower.h"
 #include "backend/cuda/tactics/lower_recurrence.h"
 #include "backend/cuda/tactics/move.h"
 #include "backend/cuda/tactics/registry.h"
 #include "steps/copy.h"
 #include "tactics/region.h"
+#include "tactics/weight_only_products.h"
 
 namespace kiln::cuda {
 
@@ -19,6 +22,11 @@ Status CudaBackend::lower(ir::Graph& graph, const Numerics& numerics) const {
   TRY(lower_floats(graph, numerics, reasons));
   for (std::string& reason : reasons) compiler_of(device_).notices().add(Severity::kVerbose, std::move(reason));
   return {};
+}
+
+bool CudaBackend::multiplies_bytes(const ir::Graph& graph, ir::NodeId contraction) const {
+  return takes_bytes(graph, contraction, machine_of(device_.properties())) ||
+         find_weight_only_operand(graph, contraction).has_value();
 }
 
 void CudaBackend::compile_ahead(FunctionRef<void()> ask) const {

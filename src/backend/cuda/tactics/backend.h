@@ -14,6 +14,7 @@ class CudaBackend final : public Backend {
   Device& device() override { return device_; }
   std::span<const Tactic* const> tactics(const OpInfo& op) const override;
   Status lower(ir::Graph& graph, const Numerics& numerics) const override;
+  bool multiplies_bytes(const ir::Graph& graph, ir::NodeId contraction) const override;
   void compile_ahead(FunctionRef<void()> ask) const override;
   /// A node of a graph behind the one that it waits for, on an H200.
   double step_overhead_us() const override { return 0.9; }

@@ -1,6 +1,7 @@
 #include "backend/cuda/tactics/convolution.h"
 
 #include "backend/cuda/kernels/gemm/hopper.h"
+#include "backend/cuda/tactics/byte_products.h"
 #include "backend/cuda/tactics/cublaslt.h"
 #include "backend/cuda/tactics/cudnn.h"
 #include "backend/cuda/tactics/filter_convolution.h"
@@ -75,8 +76,8 @@ const Tactic& joined_convolution_tactic() {
 
 template <>
 TacticList tactics_of<ops::Convolution>() {
-  static const Tactic* const kList[] = {&convolution_tactic(), &joined_convolution_tactic(), &cublaslt_point_tactic(),
-                                        &cudnn_tactic()};
+  static const Tactic* const kList[] = {&byte_convolution_tactic(), &convolution_tactic(), &joined_convolution_tactic(),
+                                        &cublaslt_point_tactic(), &cudnn_tactic()};
   return kList;
 }
 

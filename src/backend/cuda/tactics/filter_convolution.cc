@@ -6,6 +6,7 @@
 #include "backend/cuda/exec/convolution.h"
 #include "backend/cuda/kernels/conv/phases.h"
 #include "backend/cuda/tactics/compile.h"
+#include "ops/concatenation.h"
 #include "tactics/convolution.h"
 
 namespace kiln::cuda {
@@ -44,7 +45,7 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
     traits.out_w = opt.back();
   }
   traits.pictures = window.kernel.size() <= 2 && fits_maps(window);
-  traits.joined = !by.transposed && !is_convolution(cx.graph.node(region.nodes[0]).op);
+  traits.joined = cx.graph.node(region.nodes[0]).op.as<ops::Concatenation>() != nullptr;
   traits.abutting = by.transposed && window.abuts() && covered(x.shape, y.shape, window.strides);
   const Machine machine = machine_of(device_of(cx).properties());
   const Format last = Format::channels_last(x.rank());
@@ -67,11 +68,12 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
   // Pads behind the picture would make more pixels than x has, so extents are compared too.
   if (by.is_point() && std::equal(x.shape.begin() + 2, x.shape.end(), y.shape.begin() + 2)) {
     const int64_t in = filter->in_channels, out = filter->out_channels;
+    const int64_t whole = traits.types.is_of_bytes() ? 16 : 8;
     const GemmTraits product{traits.types,
                              true,
                              true,
-                             power_of_two_in(in, 8),
-                             power_of_two_in(in, 8),
+                             power_of_two_in(in, whole),
+                             power_of_two_in(in, whole),
                              power_of_two_in(out, 8),
                              may_use_tf32(cx, region),
                              traits.constant_filter,

@@ -6,7 +6,7 @@
 #include "backend/cuda/tactics/convolution.h"
 #include "backend/cuda/testing/net.h"
 #include "backend/cuda/testing/on_gpu.h"
-#include "ir/testing/interpret.h"
+#include "ir/interpret.h"
 #include "ops/activation.h"
 #include "ops/cast.h"
 #include "ops/convolution.h"

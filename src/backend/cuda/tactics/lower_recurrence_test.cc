@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ir/testing/interpret.h"
+#include "ir/interpret.h"
 #include "ops/recurrence.h"
 #include "tensor/view.h"
 

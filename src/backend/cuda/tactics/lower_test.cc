@@ -6,6 +6,7 @@
 
 #include "backend/cuda/tactics/kept_floats.h"
 #include "ir/parse.h"
+#include "ir/precision.h"
 #include "ops/convolution.h"
 #include "ops/matrix_multiply.h"
 #include "ops/recurrence.h"
@@ -31,10 +32,13 @@ const ir::Node& node_of(const ir::Graph& graph, std::string_view value) {
   CHECK(false);
 }
 
-/// Types of the named values after lowering.
-std::map<std::string, DType> lowered(const std::string& text, const Numerics& numerics) {
+/// Types of the named values after lowering, where the nodes that make some of them have precisions.
+std::map<std::string, DType> lowered(const std::string& text, const Numerics& numerics,
+                                     const std::map<std::string, DType>& precisions = {}) {
   auto graph = ir::parse(text);
   EXPECT_TRUE(graph) << graph.error().message;
+  for (const auto& [value, type] : precisions)
+    ir::set_precision(*graph, graph->value(node_of(*graph, value).outputs[0]).producer, value, {type});
   std::vector<std::string> reasons;
   const Status status = lower_floats(*graph, numerics, reasons);
   EXPECT_TRUE(status) << status.error().message;
@@ -59,6 +63,22 @@ TEST(LowerFloats, KeepsSumsInFloatInBf16) {
   EXPECT_EQ(types["y"], DType::kBF16);
   types = lowered(text, {.fp16 = true});
   EXPECT_EQ(types["m"], DType::kF16);
+}
+
+TEST(LowerFloats, LayersHaveTheirPrecisions) {
+  const std::string text = products(3, "", "e = Unary{kind=exp}(v2); r = Unary{kind=abs}(e); return r");
+  EXPECT_EQ(lowered(text, {.fp16 = true})["e"], DType::kF32);  // as its range is FP32's
+  auto types = lowered(text, {.fp16 = true}, {{"v1", DType::kF32}, {"e", DType::kF16}, {"r", DType::kF16}});
+  EXPECT_EQ(types["v0"], DType::kF16);
+  EXPECT_EQ(types["v1"], DType::kF32);
+  EXPECT_EQ(types["v2"], DType::kF16);
+  EXPECT_EQ(types["e"], DType::kF16);
+  types = lowered(text, {.fp16 = true, .bf16 = true}, {{"v1", DType::kBF16}});
+  EXPECT_EQ(types["v0"], DType::kF16);
+  EXPECT_EQ(types["v1"], DType::kBF16);
+  types = lowered(text, {.fp16 = true}, {{"v1", DType::kI8}});  // which says nothing about floats
+  EXPECT_EQ(types["v1"], DType::kF16);
+  EXPECT_EQ(lowered(text, {}, {{"v1", DType::kF32}})["v1"], DType::kF32);
 }
 
 /// A memory that goes from run to run adds up what is rounded in each.

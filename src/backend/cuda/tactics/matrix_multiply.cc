@@ -3,10 +3,12 @@
 #include "backend/cuda/compile/gemm/gemm.h"
 #include "backend/cuda/exec/matrix_multiply.h"
 #include "backend/cuda/tactics/attention.h"
+#include "backend/cuda/tactics/byte_products.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/contraction.h"
 #include "backend/cuda/tactics/cublaslt.h"
 #include "backend/cuda/tactics/registry.h"
+#include "backend/cuda/tactics/weight_only_products.h"
 #include "tactics/matrix_multiply.h"
 
 namespace kiln::cuda {
@@ -22,13 +24,12 @@ Extent extent_of(const TensorType& type, int axis_from_back, int64_t whole) {
 }
 
 /// Whether b is one constant matrix that must be packed: tensor cores read it along k, in whole vectors.
-bool packs_b(const TacticContext& cx, const Region& region) {
-  const ops::MatrixMultiply& op = product_of(cx, region);
+bool packs_b(const TacticContext& cx, const Region& region, const ops::MatrixMultiply& op) {
   const HostTensor* b = cx.graph.constant(region.inputs[1]);
   if (!b || op.b == ops::MatrixOp::kVector) return false;
   const Extents& e = b->extents();
   if (volume(std::span(e).first(e.size() - 2)) != 1) return false;
-  return op.b != ops::MatrixOp::kTranspose || e.back() % 8 != 0;
+  return op.b != ops::MatrixOp::kTranspose || e.back() % (128 / bits_of(b->dtype())) != 0;
 }
 
 /// Whether b is one matrix, or vector, for all batches.
@@ -47,25 +48,25 @@ struct Product {
   GemmTraits traits;
   int64_t m, n, k, batches;
 };
-Product extents_of(const TacticContext& cx, const Region& region) {
-  const ops::MatrixMultiply& op = product_of(cx, region);
+Product extents_of(const TacticContext& cx, const Region& region, const ops::MatrixMultiply& op) {
   const TensorType &a = cx.graph.type(region.inputs[0]), &b = cx.graph.type(region.inputs[1]);
   const bool transpose_a = op.a == ops::MatrixOp::kTranspose, transpose_b = op.b == ops::MatrixOp::kTranspose;
   Product p;
   p.traits.types = types_of(cx, region);
   p.traits.tf32 = may_use_tf32(cx, region);
-  const Extent last_a = extent_of(a, 1, 8), last_b = extent_of(b, 1, 8);
+  const int64_t whole = p.traits.types.is_of_bytes() ? 16 : 8;
+  const Extent last_a = extent_of(a, 1, whole), last_b = extent_of(b, 1, whole);
   p.k = transpose_a ? extent_of(a, 2, 8).opt : last_a.opt;
   p.m = op.a == ops::MatrixOp::kVector ? 1 : transpose_a ? last_a.opt : extent_of(a, 2, 8).opt;
   Extent n{1, 1};
   if (op.b != ops::MatrixOp::kVector) n = transpose_b ? extent_of(b, 2, 8) : last_b;
   p.n = n.opt;
-  const bool packs = packs_b(cx, region);
+  const bool packs = packs_b(cx, region, op);
   p.traits.a_k_major = !transpose_a;
   p.traits.a_align = last_a.divisor;
   p.traits.b_k_major = transpose_b || packs || op.b == ops::MatrixOp::kVector;
-  p.traits.b_align = packs ? 8 : last_b.divisor;
-  p.traits.c_align = n.divisor;
+  p.traits.b_align = packs ? whole : last_b.divisor;
+  p.traits.c_align = std::min<int64_t>(n.divisor, 8);
   const int64_t results = volume(cx.graph.type(region.outputs[0]).opt_extents());
   p.batches = std::max<int64_t>(1, results / std::max<int64_t>(1, p.m * p.n));
   p.traits.b_constant = cx.graph.constant(region.inputs[1]) != nullptr;
@@ -80,6 +81,22 @@ Product extents_of(const TacticContext& cx, const Region& region) {
   return p;
 }
 
+}  // namespace
+
+std::vector<Variant> product_variants(const TacticContext& cx, const Region& region, const ops::MatrixMultiply& op) {
+  const Product p = extents_of(cx, region, op);
+  const Machine machine = machine_of(device_of(cx).properties());
+  std::vector<Variant> result;
+  for (const GemmCandidate& candidate : gemm_candidates(p.traits, p.m, p.n, p.k, p.batches, machine)) {
+    result.push_back(contraction_variant(cx, region, candidate.kernel.name(), {}, candidate.estimate_us));
+    result.back().params = to_record(ProductTuning{candidate.kernel, packs_b(cx, region, op), {}});
+  }
+  keep_likeliest(cx, result);
+  return result;
+}
+
+namespace {
+
 class MatrixMultiplyTactic final : public ProductRegions {
  public:
   Match match(const TacticContext& cx, ir::NodeId root) const override {
@@ -87,15 +104,7 @@ class MatrixMultiplyTactic final : public ProductRegions {
   }
 
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
-    const Product p = extents_of(cx, region);
-    const Machine machine = machine_of(device_of(cx).properties());
-    std::vector<Variant> result;
-    for (const GemmCandidate& candidate : gemm_candidates(p.traits, p.m, p.n, p.k, p.batches, machine)) {
-      result.push_back(contraction_variant(cx, region, candidate.kernel.name(), {}, candidate.estimate_us));
-      result.back().params = to_record(ProductTuning{candidate.kernel, packs_b(cx, region), {}});
-    }
-    keep_likeliest(cx, result);
-    return result;
+    return product_variants(cx, region, product_of(cx, region));
   }
 
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
@@ -117,7 +126,8 @@ const Tactic& matrix_multiply_tactic() { return the<MatrixMultiplyTactic>(); }
 
 template <>
 TacticList tactics_of<ops::MatrixMultiply>() {
-  static const Tactic* const kList[] = {&attention_tactic(), &matrix_multiply_tactic(), &cublaslt_product_tactic()};
+  static const Tactic* const kList[] = {&attention_tactic(), &byte_product_tactic(), &weight_only_tactic(),
+                                        &matrix_multiply_tactic(), &cublaslt_product_tactic()};
   return kList;
 }
 

@@ -4,6 +4,7 @@
 
 #include "backend/cuda/compile/nest/nest.h"
 #include "backend/cuda/tactics/compile.h"
+#include "backend/cuda/tactics/contraction.h"
 #include "ops/cast.h"
 #include "tactics/nest.h"
 
@@ -29,6 +30,10 @@ Result<MergedAxes> axes_at(const TacticContext& cx, const Region& region, const 
 
 class NestTactic final : public NestRegions {
  public:
+  /// Conversions of FP8 are instructions from compute capability 8.9 on.
+  bool (*has_type(const TacticContext& cx) const)(DType) override {
+    return machine_of(device_of(cx).properties()).compute >= 89 ? is_device_nest_type : is_nest_type;
+  }
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
     std::vector<Variant> result = NestRegions::variants(cx, region);
     // At inputs and outputs a cast often stands beside a reformat. One kernel does both.

@@ -1,4 +1,5 @@
 /// Regions that end at a pointwise op: what follows a contraction, gates, or a nest.
+#include "backend/cuda/tactics/byte_products.h"
 #include "backend/cuda/tactics/convolution.h"
 #include "backend/cuda/tactics/cublaslt.h"
 #include "backend/cuda/tactics/cudnn.h"
@@ -7,15 +8,16 @@
 #include "backend/cuda/tactics/nest.h"
 #include "backend/cuda/tactics/registry.h"
 #include "backend/cuda/tactics/squeeze_excite.h"
+#include "backend/cuda/tactics/weight_only_products.h"
 
 namespace kiln::cuda {
 
 template <>
 TacticList tactics_of<AnyPointwise>() {
   static const Tactic* const kEnds[] = {
-      &squeeze_excite_tactic(),   &convolution_tactic(),    &joined_convolution_tactic(),
-      &matrix_multiply_tactic(),  &deconvolution_tactic(),  &nest_tactic(),
-      &cublaslt_product_tactic(), &cublaslt_point_tactic(), &cudnn_tactic()};
+      &squeeze_excite_tactic(), &byte_convolution_tactic(),   &byte_product_tactic(),    &weight_only_tactic(),
+      &convolution_tactic(),    &joined_convolution_tactic(), &matrix_multiply_tactic(), &deconvolution_tactic(),
+      &nest_tactic(),           &cublaslt_product_tactic(),   &cublaslt_point_tactic(),  &cudnn_tactic()};
   return kEnds;
 }
 

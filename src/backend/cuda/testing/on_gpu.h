@@ -7,7 +7,7 @@
 #include <string>
 
 #include "backend/cuda/testing/net.h"
-#include "ir/testing/interpret.h"
+#include "ir/interpret.h"
 
 namespace kiln::cuda {
 

@@ -57,7 +57,8 @@ Result<Buffer> filled(CudaDevice& device, Stream& stream, const Bytes& bytes) {
 /// Memory on the device with random numbers, the same over and over.
 Result<Buffer> made_up(CudaDevice& device, Stream& stream, const TensorType& type, const Extents& extents) {
   const int64_t size = size_bytes(type.dtype, volume(extents)), most = int64_t{4} << 20;
-  const HostTensor pattern = random_tensor(type.dtype, {std::min(size, most) * 8 / bits_of(type.dtype)}, 1);
+  const double scale = is_integer(type.dtype) ? 25 : 1;
+  const HostTensor pattern = random_tensor(type.dtype, {std::min(size, most) * 8 / bits_of(type.dtype)}, 1, scale);
   Buffer buffer = TRY(device.allocate(std::max<int64_t>(1, size)));
   const auto piece = static_cast<int64_t>(pattern.bytes().size());
   for (int64_t at = 0; at < size; at += piece)

@@ -69,7 +69,7 @@ struct Run {
     block.a = memory.table;
     block.rows = rows;
     block.taps = plan.num_taps;
-    block.k = source.row_floats();
+    block.k = source.row_elements();
     block.lo = epilogue.lo;
     block.hi = epilogue.hi;
     return block;

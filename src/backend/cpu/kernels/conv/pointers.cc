@@ -7,10 +7,11 @@ namespace kiln::cpu {
 namespace {
 
 /// Output pixels next to each other in one row, and where their entries go: [tap][step].
+template <class T>
 struct Run {
   Pixel first;
   int64_t pixels;
-  const float** entries;
+  const T** entries;
   int64_t step;
 };
 
@@ -18,7 +19,8 @@ struct Run {
 struct Inside {
   int64_t begin, end;
 };
-Inside inside_of(const Run& run, int64_t x, int64_t stride, int64_t room) {
+template <class T>
+Inside inside_of(const Run<T>& run, int64_t x, int64_t stride, int64_t room) {
   if (x >= 0 && x + (run.pixels - 1) * stride < room) return {0, run.pixels};  // nearly always: spare the divisions
   const int64_t begin = x >= 0 ? 0 : std::min(run.pixels, (stride - 1 - x) / stride);
   const int64_t end = room <= x ? begin : std::clamp((room - x + stride - 1) / stride, begin, run.pixels);
@@ -26,7 +28,8 @@ Inside inside_of(const Run& run, int64_t x, int64_t stride, int64_t room) {
 }
 
 /// One kernel row's entries, a tap a pixel. `line` is the input row, or null if it is padding.
-void pixel_entries(const PointerSource& s, const Run& run, const float* line, const float** entries) {
+template <class T>
+void pixel_entries(const PointerSource<T>& s, const Run<T>& run, const T* line, const T** entries) {
   const Window& w = s.window;
   const ptrdiff_t advance = w.stride[2] * s.ld;
   int64_t x = w.start(2, run.first.at[2]);
@@ -35,7 +38,7 @@ void pixel_entries(const PointerSource& s, const Run& run, const float* line, co
       std::fill_n(entries, run.pixels, s.zeros);
       continue;
     }
-    const float* const first = line + x * s.ld;
+    const T* const first = line + x * s.ld;
     const Inside inside = inside_of(run, x, w.stride[2], w.in[2]);
     std::fill(entries, entries + inside.begin, s.zeros);
     for (int64_t i = inside.begin; i < inside.end; ++i) entries[i] = first + i * advance;
@@ -44,17 +47,19 @@ void pixel_entries(const PointerSource& s, const Run& run, const float* line, co
 }
 
 /// A copy in `border` of the window at `x`, which hangs over an edge, or null if nothing of it is inside.
-const float* border_window(const PointerSource& s, const float* line, int64_t x, float* border) {
+template <class T>
+const T* border_window(const PointerSource<T>& s, const T* line, int64_t x, T* border) {
   const Window& w = s.window;
   const int64_t begin = std::clamp<int64_t>(-x, 0, w.kernel[2]), end = std::min(w.kernel[2], w.in[2] - x);
   if (begin >= end) return nullptr;
-  std::fill_n(border, s.row_floats(), 0.0f);
+  std::fill_n(border, s.row_elements(), *s.zeros);
   std::copy_n(line + (x + begin) * s.ld, (end - begin) * s.ld, border + begin * s.ld);
   return border;
 }
 
 /// One kernel row's entries, one tap for the whole row. Returns what is left of `border`.
-float* row_entries(const PointerSource& s, const Run& run, const float* line, const float** entries, float* border) {
+template <class T>
+T* row_entries(const PointerSource<T>& s, const Run<T>& run, const T* line, const T** entries, T* border) {
   const Window& w = s.window;
   if (!line) {
     std::fill_n(entries, run.pixels, s.zeros);
@@ -62,11 +67,11 @@ float* row_entries(const PointerSource& s, const Run& run, const float* line, co
   }
   const int64_t x = w.start(2, run.first.at[2]), stride = w.stride[2], room = w.in[2] - w.kernel[2] + 1;
   const ptrdiff_t advance = stride * s.ld;
-  const float* const first = line + x * s.ld;
+  const T* const first = line + x * s.ld;
   const auto over_edge = [&](int64_t i) {
-    const float* const copy = border_window(s, line, x + i * stride, border);
+    const T* const copy = border_window(s, line, x + i * stride, border);
     entries[i] = copy ? copy : s.zeros;
-    if (copy) border += s.row_floats();
+    if (copy) border += s.row_elements();
   };
   const Inside inside = inside_of(run, x, stride, room);
   for (int64_t i = 0; i < inside.begin; ++i) over_edge(i);
@@ -75,16 +80,17 @@ float* row_entries(const PointerSource& s, const Run& run, const float* line, co
   return border;
 }
 
-float* fill_run(const PointerSource& s, const Run& run, float* border) {
+template <class T>
+T* fill_run(const PointerSource<T>& s, const Run<T>& run, T* border) {
   const Window& w = s.window;
-  const float** entries = run.entries;
+  const T** entries = run.entries;
   const int64_t taps_of_row = s.taps == Taps::kRows ? 1 : w.kernel[2];
   for (int64_t kz = 0; kz < w.kernel[0]; ++kz) {
     const int64_t z = w.start(0, run.first.at[0]) + kz * w.dilation[0];
     for (int64_t ky = 0; ky < w.kernel[1]; ++ky, entries += taps_of_row * run.step) {
       const int64_t y = w.start(1, run.first.at[1]) + ky * w.dilation[1];
       const bool inside = z >= 0 && z < w.in[0] && y >= 0 && y < w.in[1];
-      const float* line = inside ? s.in + ((run.first.n * w.in[0] + z) * w.in[1] + y) * w.in[2] * s.ld : nullptr;
+      const T* line = inside ? s.in + ((run.first.n * w.in[0] + z) * w.in[1] + y) * w.in[2] * s.ld : nullptr;
       if (s.taps == Taps::kRows)
         border = row_entries(s, run, line, entries, border);
       else
@@ -113,10 +119,11 @@ bool is_plain(const Window& w) {
 
 }  // namespace
 
-void fill_pointers(const PointerSource& source, int64_t row0, int64_t rows, int64_t tile_rows, const float** table,
-                   float* border) {
+template <class T>
+void fill_pointers(const PointerSource<T>& source, int64_t row0, int64_t rows, int64_t tile_rows, const T** table,
+                   T* border) {
   if (is_plain(source.window)) {
-    const float* const first = source.in + row0 * source.ld;
+    const T* const first = source.in + row0 * source.ld;
     for (int64_t i = 0; i < rows; ++i) table[i] = first + i * source.ld;
     return;
   }
@@ -125,12 +132,15 @@ void fill_pointers(const PointerSource& source, int64_t row0, int64_t rows, int6
   for (int64_t row = 0; row < rows; row += tile_rows, table += group) {
     const int64_t lanes = std::min(tile_rows, rows - row);
     for (int64_t lane = 0; lane < lanes;) {
-      const Run run{at, std::min(lanes - lane, source.window.out[2] - at.at[2]), table + lane, tile_rows};
+      const Run<T> run{at, std::min(lanes - lane, source.window.out[2] - at.at[2]), table + lane, tile_rows};
       border = fill_run(source, run, border);
       lane += run.pixels;
       advance(at, source.window.out, run.pixels);
     }
   }
 }
+
+template void fill_pointers(const PointerSource<float>&, int64_t, int64_t, int64_t, const float**, float*);
+template void fill_pointers(const PointerSource<uint8_t>&, int64_t, int64_t, int64_t, const uint8_t**, uint8_t*);
 
 }  // namespace kiln::cpu

@@ -15,17 +15,20 @@ struct Segment {
   int64_t repeats = 1, every = 0;
 };
 
+/// n / -step for n >= 0 and step < 0, whose negation may not be a number.
+int64_t quotient(int64_t n, int64_t step) { return -(n / step); }
+
 /// How many of `count` positions from `at` on, by `step`, lie inside [0, extent); the first does.
 int64_t num_inside(int64_t at, int64_t step, int64_t extent, int64_t count) {
   if (step == 0 || count == 1) return count;
-  return std::min(count, (step > 0 ? (extent - 1 - at) / step : at / -step) + 1);
+  return std::min(count - 1, step > 0 ? (extent - 1 - at) / step : quotient(at, step)) + 1;
 }
 
 /// How many of `count` positions from `at` on, by `step`, lie outside [0, extent) on the same side; the first does.
 int64_t num_outside(int64_t at, int64_t step, int64_t extent, int64_t count) {
   if (count == 1) return count;
-  if (at < 0 && step > 0) return std::min(count, (-at - 1) / step + 1);
-  if (at >= extent && step < 0) return std::min(count, (at - extent) / -step + 1);
+  if (at < 0 && step > 0) return std::min(count - 1, -(at + 1) / step) + 1;
+  if (at >= extent && step < 0) return std::min(count - 1, quotient(at - extent, step)) + 1;
   return count;
 }
 

@@ -29,6 +29,9 @@ const SliceCase kCases[] = {
     {{2, 3}, {0, 0}, {1000, 3000}, {1, 1}, SliceMode::kWrap},
     {{7}, {3}, {20}, {-2}, SliceMode::kWrap},
     {{4, 3}, {2, 0}, {0, 3}, {1, 1}},
+    {{4}, {INT64_MIN}, {3}, {1}, SliceMode::kClamp},  // places whose negation is no number
+    {{4}, {INT64_MIN}, {3}, {1}, SliceMode::kFill},
+    {{4}, {INT64_MAX}, {2}, {INT64_MIN}, SliceMode::kClamp},
 };
 
 TEST(CopySlice, EveryModeAsTheReference) {

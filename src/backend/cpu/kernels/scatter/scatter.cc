@@ -102,7 +102,8 @@ Result<ScatterPlan> plan_scatter(const ops::Scatter& scatter, int element_bytes,
 
 OutsideIndices run_scatter(const ScatterPlan& plan, const void* data, const void* indices, const void* updates,
                            void* y) {
-  if (plan.data_bytes > 0) std::memcpy(y, data, static_cast<size_t>(plan.data_bytes));
+  // A program may have a cache updated in place.
+  if (plan.data_bytes > 0 && y != data) std::memcpy(y, data, static_cast<size_t>(plan.data_bytes));
   const auto* from = static_cast<const std::byte*>(updates);
   auto* to = static_cast<std::byte*>(y);
   return plan.wide_indices ? scatter_by_size(plan, static_cast<const int64_t*>(indices), from, to)

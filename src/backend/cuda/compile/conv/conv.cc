@@ -25,18 +25,24 @@ std::string entry_with_maps(std::string_view entry, bool joined) {
 
 }  // namespace
 
-int64_t ConvTraits::vec() const { return power_of_two_in(filter.out_channels, 16 / bytes_of(types.out)); }
+int64_t ConvTraits::vec() const {
+  return power_of_two_in(filter.out_channels, std::min<int64_t>(8, 16 / bytes_of(types.out)));
+}
 
-KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue) {
+KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue, const std::optional<ByteScales>& scales) {
   const ConvSource& row = **std::ranges::find(kSources, kernel->family, &ConvSource::family);
   const ContractionTypes& types = kernel->types;
   const ConvFacts facts = kernel->facts();
-  KernelSource source{row.file, epilogue_source(epilogue), kernel->family->entry, is_quick(epilogue)};
+  KernelSource source{row.file, epilogue_source(epilogue, scales), kernel->family->entry, is_quick(epilogue)};
   source.choices.set("Element", element_name(types.a)).set("Result", element_name(types.out));
-  source.choices.set("Filter", element_name(kernel->splits_filter() ? types.a : types.b));
+  source.choices.set("Filter", element_name(kernel->splits_filter() || types.is_of_bytes() ? types.a : types.b));
+  source.choices.set("narrow_sums", scales && scales->narrow_sums);
   Record parameters = fields_record(kernel->family->fields(), &*kernel);
   add_choices(source, parameters.set("terms", kernel->splits_filter() ? 2 : 1), row.unread);
-  if (row.calls_wgmma) source.prelude += wgmma_source(static_cast<const ConvTiled&>(*kernel).tile.bn, types.a);
+  if (row.calls_wgmma) {
+    const WgmmaForm form = row.x_is_right ? WgmmaForm::kSharedRight : WgmmaForm::kShared;
+    source.prelude += wgmma_source(static_cast<const ConvTiled&>(*kernel).tile.bn, types.a, form);
+  }
   if (row.takes_joined) source.end = entry_with_maps(source.entry, facts.joined);
   if (facts.pad_channels > 0) source.end += "#include \"conv/pad_channels.cuh\"\n";
   if (facts.sums_parts) {
@@ -54,7 +60,8 @@ bool ConvSearch::takes_tensor_cores() const {
 std::vector<int64_t> ConvSearch::paddings() const {
   const int64_t in = traits.filter.in_channels;
   // A pixel of three channels is no aligned piece; one of four is.
-  const bool pads = !traits.transposed && traits.filter.groups == 1 && (in == 3 || (in > 4 && in < 8));
+  const bool narrow = in == 3 || (in > 4 && in < 8) || (traits.types.is_of_bytes() && in < 3);
+  const bool pads = !traits.transposed && traits.filter.groups == 1 && narrow;
   const int64_t padded = ceil_div(in, 4) * 4;
   if (!pads || padded * bytes_of(traits.types.a) > 16) return {0};
   return {padded, 0};
@@ -79,6 +86,7 @@ std::vector<ConvCandidate> conv_candidates(const ConvTraits& traits, const Machi
   for (const ConvSource* source : kSources) {
     if (traits.joined && !source->takes_joined) continue;
     if (traits.types.is_mixed() && source->family->float_weights == FloatWeights::kNone) continue;
+    if (traits.types.is_of_bytes() && !source->family->takes_bytes) continue;
     source->search(search);
   }
   std::ranges::stable_sort(search.found, {}, &ConvCandidate::estimate_us);

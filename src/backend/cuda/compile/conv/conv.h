@@ -8,7 +8,9 @@
 
 namespace kiln::cuda {
 
-KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue);
+/// Convolutions of bytes have `scales`.
+KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue,
+                       const std::optional<ByteScales>& scales = {});
 
 /// Facts about a convolution that a kernel may assume, and its extents at the optimum.
 struct ConvTraits {

@@ -249,6 +249,21 @@ TEST(Conv, TooManyElementsForAnIndexAreRefused) {
   EXPECT_FALSE(kernel.plan(arguments, 132).has_value());
 }
 
+/// Compiles the kernels for each kind of GPU that has their instructions.
+void expect_compiled(const std::vector<ConvKernel>& all, const Epilogue& epilogue) {
+  for (const char* arch : {"sm_80", "sm_90a", "sm_100a"}) {
+    Compiler compiler(arch);
+    for (const ConvKernel& kernel : all) {
+      std::optional<ByteScales> scales;
+      if (kernel->types.is_of_bytes()) scales = ByteScales{.w_by_channel = true};
+      const KernelSource source = source_of(kernel, epilogue, scales);
+      if (source.prelude.find("wgmma") != std::string::npos && arch != std::string_view("sm_90a")) continue;
+      const auto cubin = compiler.compile(source);
+      if (!cubin && cubin.error().code == Code::kNotFound) GTEST_SKIP() << cubin.error().message;
+      ASSERT_TRUE(cubin) << arch << ' ' << kernel->name() << ": " << cubin.error().message;
+    }
+  }
+}
 TEST(Conv, KernelsCompile) {
   const Epilogue epilogue{.bias = DType::kF16, .residual = DType::kF16, .lo = 0, .hi = 6};
   std::vector<ConvKernel> all;
@@ -293,16 +308,27 @@ TEST(Conv, KernelsCompile) {
   ConvTraits gather = traits(DType::kF16, {1, 64, 64, 4}, 3136);
   gather.transposed = true;
   add(gather, 2);
-  for (const char* arch : {"sm_80", "sm_90a", "sm_100a"}) {
-    Compiler compiler(arch);
-    for (const ConvKernel& kernel : all) {
-      const KernelSource source = source_of(kernel, epilogue);
-      if (source.prelude.find("wgmma") != std::string::npos && arch != std::string_view("sm_90a")) continue;
-      const auto cubin = compiler.compile(source);
-      if (!cubin && cubin.error().code == Code::kNotFound) GTEST_SKIP() << cubin.error().message;
-      ASSERT_TRUE(cubin) << arch << ' ' << kernel->name() << ": " << cubin.error().message;
-    }
+  expect_compiled(all, epilogue);
+}
+TEST(Conv, KernelsOfBytesCompile) {
+  std::vector<ConvKernel> all;
+  ConvTraits bytes = traits(DType::kI8, {1, 128, 64, 9}, 3136);
+  bytes.pictures = true;
+  all.emplace_back(kernels_of<ConvIm2col>(bytes).front());
+  all.emplace_back(kernels_of<ConvMma>(bytes).front());
+  bytes.filter.in_channels = 64;
+  bytes.types = {DType::kU8, DType::kI8, DType::kF32, DType::kF16};
+  all.emplace_back(kernels_of<ConvWgmma>(bytes).front());
+  ConvTraits pictures = traits(DType::kI8, {1, 3, 64, 49}, 12544);
+  pictures.kernel_h = pictures.kernel_w = 7, pictures.stride = pictures.stride_h = 2, pictures.out_w = 112;
+  pictures.pictures = true;
+  for (const DType type : {DType::kI8, DType::kU8}) {
+    pictures.types = {type, DType::kI8, DType::kF32, DType::kI8};
+    all.emplace_back(kernels_of<ConvStem>(pictures).front());
   }
+  bytes.filter.in_channels = 3;
+  all.emplace_back(kernels_of<ConvMma>(bytes).front());
+  expect_compiled(all, {.bias = DType::kF32});
 }
 
 }  // namespace

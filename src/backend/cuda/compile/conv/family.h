@@ -38,6 +38,7 @@ struct ConvSource {
   std::string_view file;
   bool takes_joined = false;                    ///< its text is a function `run`, and its entry is generated
   bool calls_wgmma = false;                     ///< of as many columns as its tile has
+  bool x_is_right = false;                      ///< w is the left operand of what it multiplies
   std::array<std::string_view, 2> unread = {};  ///< fields that its text does not read
   void (*search)(ConvSearch& search);
 };

@@ -30,7 +30,7 @@ double copies_us(const ConvIm2col& kernel, const Product& product, const ConvSea
   const int64_t tiles = ceil_div(product.pixels, bm) * ceil_div(product.columns, bn);
   // Cycles of a step: multiplying (64 columns keep shared memory busier than the units), or its bytes.
   const double area = number(bm * bn), lines = number(bm + bn);
-  const double rate = (size == 4 ? 2048 : 4096) * (bn >= 256 ? 0.9 : bn >= 128 ? 0.85 : bn >= 64 ? 0.6 : 0.35);
+  const double rate = (8192 / number(size)) * (bn >= 256 ? 0.9 : bn >= 128 ? 0.85 : bn >= 64 ? 0.6 : 0.35);
   const double per_step = std::max({2 * area * number(kernel.tile.bk) / rate, lines * 128 / 40, 110.0});
   const double rounds = splits > 1 ? 1 : std::ceil(number(tiles) / number(search.multiprocessors()));
   const double steps_each = std::ceil(number(product.steps) / number(splits));

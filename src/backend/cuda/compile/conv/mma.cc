@@ -9,10 +9,11 @@ namespace {
 void search_padded(ConvSearch& search, ConvMma kernel) {
   const FilterExtents& f = search.traits.filter;
   const DType type = search.traits.types.a;
-  const int64_t size = bytes_of(type), bk = size == 2 ? 64 : 32, channels = kernel.channels_read(f);
+  const int64_t size = bytes_of(type), bk = 128 / size, channels = kernel.channels_read(f);
   const int64_t k = f.taps * (kernel.splits_filter() ? 2 : 1) * channels;
   kernel.piece = power_of_two_in(channels, 16 / size) * size;
-  const double rate = (type == DType::kF32 ? 800 : 1900) * rate_of_pieces(kernel.piece);
+  if (type == DType::kF8E4M3 && search.machine.compute < 89) return;
+  const double rate = (size == 4 ? 800 : size == 2 ? 1900 : 3500) * rate_of_pieces(kernel.piece);
   for (const TileShape& tile : {TileShape{128, 128, bk, 2, 4, 0, 0, 3},
                                 {256, 64, bk, 4, 2, 0, 0, 3},
                                 {128, 64, bk, 4, 2, 0, 0, 4},

@@ -48,6 +48,6 @@ void search_stem(ConvSearch& search) {
 }  // namespace
 
 const ConvSource kConvStemSource{
-    .family = &kConvStem, .file = "conv/stem.cu", .calls_wgmma = true, .search = search_stem};
+    .family = &kConvStem, .file = "conv/stem.cu", .calls_wgmma = true, .x_is_right = true, .search = search_stem};
 
 }  // namespace kiln::cuda

@@ -16,7 +16,8 @@ void search_padded(ConvSearch& search, ConvWgmma kernel) {
   const int64_t k = f.taps * (kernel.splits_filter() ? 2 : 1) * channels;
   if (k < 1) return;
   kernel.piece = power_of_two_in(channels, 16 / size) * size;
-  const double rate = (type == DType::kF32 ? 1500 : 3000) * rate_of_pieces(kernel.piece);
+  if (kernel.piece < 2) return;  // nobody waits for the copy of one byte
+  const double rate = 6000 / static_cast<double>(size) * rate_of_pieces(kernel.piece);
   for (const auto& [bm, bn, stages] : {std::array<int64_t, 3>{128, 256, 4},
                                        {128, 128, 6},
                                        {128, 64, 6},

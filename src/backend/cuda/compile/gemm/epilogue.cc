@@ -1,13 +1,16 @@
 #include "backend/cuda/compile/gemm/epilogue.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
 #include "backend/cuda/compile/nest/function.h"
+#include "ops/quantization.h"
 
 namespace kiln::cuda {
 namespace {
 
+using steps::ByteOperand;
 using steps::HookOperand;
 
 /// `value` rounded to a float.
@@ -19,7 +22,7 @@ std::string literal(double value) {
 
 /// A kernel's work on its operands, as text: where they are kept, how they get there, and how x becomes y.
 struct EpilogueText {
-  std::string members, loads, steps;
+  std::string members, loads, once, steps;
 
   /// Operand `i`; the result is what it is called in the steps.
   std::string read(size_t i, DType type, HookOperand reach) {
@@ -33,18 +36,68 @@ struct EpilogueText {
                  ");\n");
     return str("x", i, reach == HookOperand::kScalar ? "[0]" : "[v]");
   }
+
+  /// Makes numbers of sums of bytes, whose operands begin at `first`.
+  void dequantize(const ByteScales& scales, size_t first) {
+    const auto at = [&](ByteOperand operand) { return first + static_cast<size_t>(operand); };
+    if (scales.corrected)
+      steps += str("        y -= ", read(at(ByteOperand::kXZero), DType::kF32, HookOperand::kChannel), ";\n");
+    if (scales.x_scale)
+      steps += str("        y *= ", read(at(ByteOperand::kXScale), *scales.x_scale, HookOperand::kScalar), ";\n");
+    const HookOperand reach = scales.w_by_channel ? HookOperand::kChannel : HookOperand::kScalar;
+    steps += str("        y *= ", read(at(ByteOperand::kWScale), scales.w_scale, reach), ";\n");
+  }
+  /// Makes what is stored as bytes of numbers: storing rounds and saturates.
+  void quantize(const ByteScales& scales, size_t first) {
+    const auto at = [&](ByteOperand operand) { return first + static_cast<size_t>(operand); };
+    std::string zero;
+    if (scales.y_by_value) {
+      members += "    float inverse, zero;\n";
+      loads += "      inverse = from.y_inverse;\n      zero = from.y_zero;\n";
+      if (scales.y_shifted) zero = "zero";
+    } else if (scales.y_scale) {
+      once = str("      const float inverse = __frcp_rn(",
+                 read(at(ByteOperand::kYScale), *scales.y_scale, HookOperand::kScalar), ");\n");
+      if (scales.y_zero) zero = read(at(ByteOperand::kYZero), *scales.y_zero, HookOperand::kScalar);
+    } else {
+      return;
+    }
+    steps += "        y *= inverse;\n";
+    // A whole number more does not change how the rest is rounded, but for what is half way between two.
+    if (!zero.empty()) steps += str("        y = rintf(y) + ", zero, ";\n");
+  }
 };
+
+/// The program with bytes that it only converts to FP32 as FP32, in which their numbers are the same.
+NestProgram with_floats(NestProgram program) {
+  for (size_t i = 0; i < program.inputs.size(); ++i) {
+    const auto reads = [&](const NestInstruction& at) {
+      return std::ranges::count(at.operands(), ~static_cast<int>(i)) > 0;
+    };
+    const bool is_converted = std::ranges::all_of(program.code, [&](const NestInstruction& at) {
+      return !reads(at) || (at.fn == ScalarFn::kCast && at.result == DType::kF32);
+    });
+    if (!is_byte(program.inputs[i]) || !is_converted) continue;
+    program.inputs[i] = DType::kF32;
+    for (NestInstruction& at : program.code)
+      if (reads(at)) at.type = DType::kF32;
+  }
+  return program;
+}
 
 }  // namespace
 
 bool is_quick(const Epilogue& epilogue) { return epilogue.hook && only_halves(epilogue.hook->program); }
 
-std::string epilogue_source(const Epilogue& epilogue) {
+std::string epilogue_source(const Epilogue& epilogue, const std::optional<ByteScales>& scales) {
   std::string text = "#include \"gemm/vectors.cuh\"\n";
   if (epilogue.hook) text += "#include \"vocabulary.cuh\"\n";
   text += "namespace kiln {\n";
-  if (epilogue.hook) text += nest_device_function(epilogue.hook->program, "epilogue_hook", NestRounding::kStores);
+  if (epilogue.hook)
+    text += nest_device_function(with_floats(epilogue.hook->program), "epilogue_hook", NestRounding::kStores);
   EpilogueText of;
+  const size_t first_of_bytes = EpilogueArguments::kFixed + (epilogue.hook ? epilogue.hook->operands.size() : 0);
+  if (scales) of.dequantize(*scales, first_of_bytes);
   if (epilogue.bias) of.steps += str("        y += ", of.read(0, *epilogue.bias, HookOperand::kChannel), ";\n");
   if (epilogue.residual) of.steps += str("        y += ", of.read(1, *epilogue.residual, HookOperand::kWhole), ";\n");
   if (std::isfinite(epilogue.lo))
@@ -58,12 +111,16 @@ std::string epilogue_source(const Epilogue& epilogue) {
                                      epilogue.hook->operands[i]));
     of.steps += str("        y = epilogue_hook(y", arguments, ");\n");
   }
+  if (scales) of.quantize(*scales, first_of_bytes);
+  const bool by_channel = scales && scales->w_by_channel;
   text += str("struct Epilogue {\n  using Bias = ", epilogue.bias ? element_name(*epilogue.bias) : "void",
-              ";\n  const void* operand[", EpilogueArguments::kMost, "];\n\n",
+              ";\n  using Scale = ", by_channel ? element_name(scales->w_scale) : "void",
+              ";\n  static constexpr int kScale = ", first_of_bytes + static_cast<size_t>(ByteOperand::kWScale),
+              ";\n  const void* operand[", EpilogueArguments::kMost, "];\n  float y_inverse, y_zero;\n\n",
               "  /// Of V results; fetched while the sums are still in the making.\n",
               "  template <int V>\n  struct Operands {\n", of.members,
               "    __device__ __forceinline__ void fetch(const Epilogue& from, long long index, int column) {\n",
-              of.loads, "    }\n    __device__ __forceinline__ void apply(float (&x)[V]) const {\n",
+              of.loads, "    }\n    __device__ __forceinline__ void apply(float (&x)[V]) const {\n", of.once,
               "#pragma unroll\n      for (int v = 0; v < V; ++v) {\n        float y = x[v];\n", of.steps,
               "        x[v] = y;\n      }\n    }\n  };\n", "  template <int V>\n",
               "  __device__ __forceinline__ void apply(float (&x)[V], long long index, int column) const {\n",

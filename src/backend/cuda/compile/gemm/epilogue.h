@@ -12,6 +12,7 @@ bool is_quick(const Epilogue& epilogue);
 /// Prelude of a contraction's kernel: `struct Epilogue` with
 /// `apply(float (&x)[V], index of the first in the result, its column)`, or in two parts: `Operands<V>` with
 /// `fetch(epilogue, index, column)` and `apply(x)`. Fits any kernel of kernels/gemm and conv.
-std::string epilogue_source(const Epilogue& epilogue);
+/// Sums of bytes have `scales`.
+std::string epilogue_source(const Epilogue& epilogue, const std::optional<ByteScales>& scales = {});
 
 }  // namespace kiln::cuda

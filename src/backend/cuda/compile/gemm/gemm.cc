@@ -27,11 +27,12 @@ int64_t power_of_two_in(int64_t n, int64_t most) {
   return result;
 }
 
-KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue) {
-  KernelSource source{row_of(kernel).file, epilogue_source(epilogue), std::string(entry_of(kernel)),
+KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue, const std::optional<ByteScales>& scales) {
+  KernelSource source{row_of(kernel).file, epilogue_source(epilogue, scales), std::string(entry_of(kernel)),
                       is_quick(epilogue)};
   source.choices.set("Element", element_name(kernel.types.a)).set("Result", element_name(kernel.types.out));
   source.choices.set("terms", kernel.types.is_mixed() ? 2 : 1);
+  source.choices.set("narrow_sums", scales && scales->narrow_sums);
   add_choices(source, to_record(kernel));
   if (kernel.reads_maps()) source.prelude += wgmma_source(kernel.tile.bn, kernel.types.a);
   if (kernel.sums_parts()) {
@@ -81,7 +82,9 @@ std::vector<GemmCandidate> gemm_candidates(const GemmTraits& traits, int64_t m, 
                                            const Machine& machine) {
   GemmSearch search{traits, m, n, k, batches, machine};
   for (const GemmSource* row : kRows)
-    if (!traits.types.is_mixed() || row->family->takes_mixed) row->search(search);
+    if ((!traits.types.is_mixed() || row->family->takes_mixed) &&
+        (!traits.types.is_of_bytes() || row->family->takes_bytes))
+      row->search(search);
   std::ranges::stable_sort(search.found, {}, &GemmCandidate::estimate_us);
   return std::move(search.found);
 }

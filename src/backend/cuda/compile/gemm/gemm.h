@@ -10,7 +10,9 @@
 
 namespace kiln::cuda {
 
-KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue);
+/// Products of bytes have `scales`.
+KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue,
+                       const std::optional<ByteScales>& scales = {});
 
 /// Facts about a product that a kernel may assume.
 struct GemmTraits {

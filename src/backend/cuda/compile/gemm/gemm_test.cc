@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "backend/cuda/compile/compiler.h"
+#include "backend/cuda/kernels/gemm/family.h"
 
 namespace kiln::cuda {
 namespace {
@@ -68,6 +70,50 @@ TEST(Gemm, RowsCompile) {
       EXPECT_GE(compiled, 2);
     }
   }
+}
+/// What a product of bytes reads besides: all there is.
+ByteScales all_scales(DType y) {
+  ByteScales scales{.x_scale = DType::kF16, .w_by_channel = true, .corrected = true};
+  if (is_kernel_float(y)) return scales;
+  scales.y_by_value = scales.narrow_sums = y == DType::kI8;
+  if (!scales.y_by_value) scales.y_scale = DType::kF32;
+  if (y == DType::kU8) scales.y_zero = y;
+  return scales;
+}
+TEST(Gemm, OfBytesCompile) {
+  constexpr DType kI8 = DType::kI8, kU8 = DType::kU8, kF8 = DType::kF8E4M3, kF32 = DType::kF32;
+  for (const char* arch : {"sm_80", "sm_90a", "sm_100a"}) {
+    Compiler compiler(arch);
+    const Machine machine{.compute = arch == std::string_view("sm_80") ? 80 : 90};
+    for (const ContractionTypes& types : {ContractionTypes{kI8, kI8, kF32, kI8},
+                                          {kU8, kI8, kF32, kU8},
+                                          {kF8, kF8, kF32, kF8},
+                                          {kI8, kI8, kF32, DType::kF16}}) {
+      if (types.a == kF8 && machine.compute < 89) continue;
+      GemmTraits traits{types, true, true, 16, 16, 8, false};
+      traits.one_batch_axis = true;
+      std::set<std::string_view> families;
+      for (const GemmCandidate& c : gemm_candidates(traits, 2048, 1024, 512, 1, machine)) {
+        if (arch == std::string_view("sm_100a") && c.kernel.family == &kGemmWgmma) continue;
+        ASSERT_TRUE(c.kernel.check());
+        if (!families.insert(c.kernel.family->name).second) continue;
+        const auto cubin = compiler.compile(source_of(c.kernel, {.bias = kF32}, all_scales(types.out)));
+        if (!cubin && cubin.error().code == Code::kNotFound) GTEST_SKIP() << cubin.error().message;
+        ASSERT_TRUE(cubin) << arch << " " << str(types.a) << " " << c.kernel.name() << ": " << cubin.error().message;
+      }
+      EXPECT_EQ(families.size(), arch == std::string_view("sm_90a") ? 2u : 1u);
+    }
+  }
+}
+TEST(Gemm, OddBytesAreCopiedOneByOne) {
+  GemmTraits traits{{DType::kI8, DType::kI8, DType::kF32, DType::kI8}, true, true, 1, 16, 8, false};
+  const auto candidates = gemm_candidates(traits, 64, 64, 63, 1, {});
+  ASSERT_FALSE(candidates.empty());
+  EXPECT_EQ(candidates[0].kernel.a_piece, 1);
+  Compiler compiler("sm_80");
+  const auto cubin = compiler.compile(source_of(candidates[0].kernel, {}, all_scales(DType::kI8)));
+  if (!cubin && cubin.error().code == Code::kNotFound) GTEST_SKIP() << cubin.error().message;
+  ASSERT_TRUE(cubin) << cubin.error().message;
 }
 TEST(Gemm, PiecesFollowAlignment) {
   GemmTraits odd = kHalf;

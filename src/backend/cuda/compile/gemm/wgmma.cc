@@ -9,7 +9,7 @@ namespace {
 void search(GemmSearch& search) {
   if (!takes_maps(search)) return;
   GemmKernel kernel = search.kernel(kGemmWgmma);
-  const double peak = kernel.types.a == DType::kF32 ? 1800 : 3600;
+  const double peak = 7200 / static_cast<double>(bytes_of(kernel.types.a));
   const int64_t bk = kLineBytes / bytes_of(kernel.types.a);
   const auto add = [&](double saved_us) {
     if (wgmma_shared_bytes(kernel) <= kMostSharedBytes)

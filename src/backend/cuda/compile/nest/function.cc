@@ -10,7 +10,7 @@ namespace {
 
 enum class Held : uint8_t { kFloat, kLong, kInt };
 Held held_as(DType type) {
-  if (is_kernel_float(type)) return Held::kFloat;
+  if (is_kernel_float(type) || type == DType::kF8E4M3) return Held::kFloat;
   return type == DType::kI64 ? Held::kLong : Held::kInt;
 }
 
@@ -60,11 +60,12 @@ class Writer {
     const NestInstruction& i = program_.code[static_cast<size_t>(at)];
     const std::string value = expression(i);
     if (i.fn == ScalarFn::kSelect || i.fn == ScalarFn::kIdentity) return value;
-    const bool is_half = i.result == DType::kF16 || i.result == DType::kBF16;
+    const bool is_half = i.result == DType::kF16 || i.result == DType::kBF16 || i.result == DType::kF8E4M3;
     if (is_half && (only_stored(at) || (rounding_ == NestRounding::kStores && i.fn != ScalarFn::kCast))) return value;
     switch (i.result) {
       case DType::kF16: return str("kiln::device::round_f16(", value, ')');
       case DType::kBF16: return str("kiln::device::round_bf16(", value, ')');
+      case DType::kF8E4M3: return str("kiln::to_float(kiln::from_float<kiln::e4m3>(", value, "))");
       case DType::kI32: return str("int(", value, ')');
       case DType::kI8: return str("int(int8_t(", value, "))");
       case DType::kU8: return str("int(uint8_t(", value, "))");
@@ -169,6 +170,7 @@ std::string_view element_name(DType type) {
     case DType::kI8: return "int8_t";
     case DType::kU8: return "uint8_t";
     case DType::kBool: return "boolean";
+    case DType::kF8E4M3: return "e4m3";
     default: return "float";
   }
 }

@@ -92,7 +92,7 @@ __device__ __forceinline__ void attend(const AttentionArguments& args, const Rin
   pass_turn(group);
   load_mask(0);
   wait_wgmma<0>();
-  settle(scores);
+  settle<Element>(scores);
   if (speaks) arrive(keys.empty_at(at));
   if (speaks && at + 1 == end) arrive(rings.q_empty);
   weigh(0);
@@ -109,12 +109,12 @@ __device__ __forceinline__ void attend(const AttentionArguments& args, const Rin
     pass_turn(group);
     load_mask(key);
     wait_wgmma<1>();
-    settle(scores);
+    settle<Element>(scores);
     if (speaks) arrive(keys.empty_at(at));
     if (speaks && at + 1 == end) arrive(rings.q_empty);
     weigh(key);
     wait_wgmma<0>();
-    settle(sums);
+    settle<Element>(sums);
     if (speaks) arrive(values.empty_at(at - 1));
     rescale(sums, factor);
     pack(weights, scores);
@@ -123,7 +123,7 @@ __device__ __forceinline__ void attend(const AttentionArguments& args, const Rin
   begin_wgmma();
   multiply_values(sums, weights, values.at(at - 1));
   wait_wgmma<0>();
-  settle(sums);
+  settle<Element>(sums);
   if (speaks) arrive(values.empty_at(at - 1));
   store_rows(args, sums, softmax, out, row0);
 }

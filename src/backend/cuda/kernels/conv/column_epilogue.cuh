@@ -1,34 +1,54 @@
-// The epilogue with its bias in shared memory. Loading the bias from global memory for each vector would cost its
-// latency each time, because the compiler keeps loads behind the stores before them.
+// The epilogue with what it reads by channel in shared memory: its bias, and the scales of sums of bytes. Loading them
+// from global memory for each vector would cost their latency each time, because the compiler keeps loads behind the
+// stores before them.
 #pragma once
 #include "conv/arguments.cuh"
 
 namespace kiln {
 
-/// The epilogue of kColumns columns from a first one on; it lies in shared memory.
-template <int kColumns, class Bias = Epilogue::Bias>
-struct ColumnEpilogue {
-  alignas(16) Bias bias[kColumns];
+/// Elements of kColumns columns of one of the epilogue's operands, in shared memory.
+template <int kColumns, class T, int kOperand>
+struct HeldColumns {
+  alignas(16) T at[kColumns];
 
-  /// By kThreads threads, `thread` of them this one; they wait for each other before and after.
+  /// By kThreads threads, `thread` of them this one.
   template <int kThreads>
   __device__ __forceinline__ void load(const ConvArguments& args, int first, int thread) {
-    const Bias* from = static_cast<const Bias*>(args.epilogue.operand[0]);
+    const T* from = static_cast<const T*>(args.epilogue.operand[kOperand]);
     for (int i = thread; i < kColumns; i += kThreads)
-      if (first + i < args.out_channels) bias[i] = from[first + i];
+      if (first + i < args.out_channels) at[i] = from[first + i];
+  }
+  __device__ __forceinline__ void put_into(Epilogue& epilogue, int first) const {
+    epilogue.operand[kOperand] = at - first;
+  }
+};
+/// The same without such an operand.
+template <int kColumns, int kOperand>
+struct HeldColumns<kColumns, void, kOperand> {
+  template <int kThreads>
+  __device__ __forceinline__ void load(const ConvArguments&, int, int) {}
+  __device__ __forceinline__ void put_into(Epilogue&, int) const {}
+};
+
+/// The epilogue of kColumns columns from a first one on; it lies in shared memory.
+template <int kColumns>
+struct ColumnEpilogue : HeldColumns<kColumns, Epilogue::Bias, 0>,
+                        HeldColumns<kColumns, Epilogue::Scale, Epilogue::kScale> {
+  using Bias = HeldColumns<kColumns, Epilogue::Bias, 0>;
+  using Scale = HeldColumns<kColumns, Epilogue::Scale, Epilogue::kScale>;
+
+  /// By kThreads threads, which wait for each other before and after.
+  template <int kThreads>
+  __device__ __forceinline__ void load(const ConvArguments& args, int first, int thread) {
+    Bias::template load<kThreads>(args, first, thread);
+    Scale::template load<kThreads>(args, first, thread);
   }
   __device__ __forceinline__ Epilogue get(const ConvArguments& args, int first) const {
     Epilogue epilogue = args.epilogue;
-    epilogue.operand[0] = bias - first;
+    Bias::put_into(epilogue, first);
+    Scale::put_into(epilogue, first);
     return epilogue;
   }
-};
-/// The same without a bias.
-template <int kColumns>
-struct ColumnEpilogue<kColumns, void> {
-  template <int kThreads>
-  __device__ __forceinline__ void load(const ConvArguments&, int, int) {}
-  __device__ __forceinline__ Epilogue get(const ConvArguments& args, int) const { return args.epilogue; }
 };
 
 }  // namespace kiln

@@ -59,6 +59,8 @@ Status ConvParameters::check() const {
   TRY(require(!types.is_mixed() ||
                   (types.b == DType::kF32 && !facts().transposed && family->float_weights != FloatWeights::kNone),
               "a convolution by ", family->name, " does not take weights of ", types.b, " for ", types.a));
+  TRY(require(!types.is_of_bytes() || family->takes_bytes, "a convolution by ", family->name, " does not take ",
+              types.a, " and ", types.b));
   return check_own();
 }
 

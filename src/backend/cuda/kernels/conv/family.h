@@ -21,6 +21,7 @@ struct ConvFamily {
   std::string_view name;
   const char* entry;
   FloatWeights float_weights = FloatWeights::kNone;
+  bool takes_bytes = false;  ///< ContractionTypes::is_of_bytes
   std::span<const Field> (*fields)();
   std::shared_ptr<ConvParameters> (*make)();
 };
@@ -29,9 +30,10 @@ struct ConvFamily {
 #undef FAMILY
 /// The row of the family with parameters T.
 template <class T>
-constexpr ConvFamily conv_family(std::string_view name, const char* entry, FloatWeights weights = FloatWeights::kNone) {
-  return {name, entry, weights, fields_of<T>,
-          []() -> std::shared_ptr<ConvParameters> { return std::make_shared<T>(); }};
+constexpr ConvFamily conv_family(std::string_view name, const char* entry, FloatWeights weights = FloatWeights::kNone,
+                                 bool takes_bytes = false) {
+  return {name,        entry,        weights,
+          takes_bytes, fields_of<T>, []() -> std::shared_ptr<ConvParameters> { return std::make_shared<T>(); }};
 }
 
 /// A kernel of tensor cores: warps share a tile; channels last.

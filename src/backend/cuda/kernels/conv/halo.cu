@@ -51,7 +51,7 @@ __device__ __forceinline__ void multiply(Sums& sums, unsigned weights, unsigned 
   commit_wgmma();
   wait_wgmma<0>();
 #pragma unroll
-  for (int row = 0; row < kRows; ++row) settle(sums[row]);
+  for (int row = 0; row < kRows; ++row) settle<Element>(sums[row]);
 }
 
 /// Where weights, stages of pixels, and barriers lie: stages', and one for the weights.

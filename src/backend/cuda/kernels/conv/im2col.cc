@@ -109,6 +109,7 @@ Result<ConvLaunch> ConvIm2col::plan(ConvArguments& a, int64_t multiprocessors) c
   return launch;
 }
 
-const ConvFamily kConvIm2col = conv_family<ConvIm2col>("im2col", "conv_im2col");
+const ConvFamily kConvIm2col =
+    conv_family<ConvIm2col>("im2col", "conv_im2col", FloatWeights::kNone, /*takes_bytes=*/true);
 
 }  // namespace kiln::cuda

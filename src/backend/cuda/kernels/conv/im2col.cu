@@ -118,7 +118,7 @@ __device__ __forceinline__ void multiply_tile(Sums& sums, int steps, Stage& stag
   }
   wait_wgmma<0>();
 #pragma unroll
-  for (int row = 0; row < kRows; ++row) settle(sums[row]);
+  for (int row = 0; row < kRows; ++row) settle<Element, kTile.narrow_sums>(sums[row]);
   if (before >= 0 && threadIdx.x % 128 == 0) arrive(ring.empty + 8 * before);
 }
 
@@ -157,7 +157,7 @@ __device__ __forceinline__ void write(const ConvArguments& args, const Epilogue&
 #pragma unroll
       for (int e = 0; e < kEach; ++e) {
         const int i = e * 32 + lane;
-        load_vector(x[b][e], &slab.at[i / kVectors % 16][i % kVectors * kTile.vec]);
+        slab.read(x[b][e], i / kVectors % 16, i % kVectors * kTile.vec);
       }
     }
     long long at[kBatch][kEach];

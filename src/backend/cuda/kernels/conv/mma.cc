@@ -26,6 +26,6 @@ Result<ConvLaunch> ConvMma::plan(ConvArguments& a, int64_t multiprocessors) cons
   return launch;
 }
 
-const ConvFamily kConvMma = conv_family<ConvMma>("mma", "conv_mma", FloatWeights::kSplit);
+const ConvFamily kConvMma = conv_family<ConvMma>("mma", "conv_mma", FloatWeights::kSplit, /*takes_bytes=*/true);
 
 }  // namespace kiln::cuda

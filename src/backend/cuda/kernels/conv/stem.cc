@@ -25,26 +25,27 @@ ConvStem::Sizes ConvStem::sizes() const {
 bool ConvStem::takes(const FilterExtents& f) const {
   return ConvTiled::takes(f) && is_within(lines, 16) && is_within(parts, 16) && is_within(stride, 2) &&
          is_within(kernel_h, 16) && is_within(kernel_w, 16) && has_all_channels(f, kMostSums) &&
-         tile.stages == kStages && bits_of(types.a) == 16 && f.taps == kernel_h * kernel_w &&
-         f.in_channels == channels && f.in_channels <= 8 / stride && sizes().shared_bytes <= kMostSharedBytes;
+         tile.stages == kStages && bits_of(types.a) <= 16 && f.taps == kernel_h * kernel_w &&
+         f.in_channels == channels && f.in_channels <= 16 / stride / bytes_of(types.a) &&
+         sizes().shared_bytes <= kMostSharedBytes;
 }
 
 Bytes ConvStem::pack(const FilterExtents& f, std::span<const std::byte> elements) const {
-  constexpr int64_t kSize = 2, kPiece = 16 / kSize;
+  const int64_t size = bytes_of(types.a), piece = 16 / size;
   const Sizes s = sizes();
-  const int64_t read = bytes_of(types.b), term = s.weight_bytes / s.terms / kSize;
-  const int64_t pixel = s.pixel_bytes / kSize, row = s.steps * 32 / kSize;
+  const int64_t read = bytes_of(types.b), term = s.weight_bytes / s.terms / size;
+  const int64_t pixel = s.pixel_bytes / size, row = s.steps * 32 / size;
   Bytes packed(static_cast<size_t>(s.weight_bytes));
   const std::byte* from = elements.data();
   for (int64_t out = 0; out < f.out_channels; ++out)
     for (int64_t in = 0; in < f.in_channels; ++in)
       for (int64_t tap = 0; tap < f.taps; ++tap, from += read) {
         const int64_t k = tap / kernel_w * row + tap % kernel_w * pixel + in;
-        const int64_t to = (k / kPiece * tile.bm + out) * kPiece + k % kPiece;
+        const int64_t to = (k / piece * tile.bm + out) * piece + k % piece;
         if (splits_filter())
           store_split(types.a, load_number(DType::kF32, from, 0), packed.data(), to, to + term);
         else
-          std::memcpy(packed.data() + to * kSize, from, kSize);
+          std::memcpy(packed.data() + to * size, from, static_cast<size_t>(size));
       }
   return packed;
 }
@@ -65,6 +66,6 @@ Result<ConvLaunch> ConvStem::plan(ConvArguments& a, int64_t multiprocessors) con
   return launch;
 }
 
-const ConvFamily kConvStem = conv_family<ConvStem>("stem", "conv_stem", FloatWeights::kSplit);
+const ConvFamily kConvStem = conv_family<ConvStem>("stem", "conv_stem", FloatWeights::kSplit, /*takes_bytes=*/true);
 
 }  // namespace kiln::cuda

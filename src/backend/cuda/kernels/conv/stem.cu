@@ -19,8 +19,8 @@ constexpr int kPitch = kWide * kPixelBytes, kHigh = (kTile.lines - 1) * kTile.st
               kStageBytes = kHigh * kPitch;
 constexpr int kTermBytes = kTile.kernel_h * kSteps * 32 * kTile.bm, kWeightBytes = kTile.terms * kTermBytes;
 constexpr int kRows = kTile.bm / 64, kBlocks = kTile.bn / 8;
-constexpr int kPieces = kTile.lines * kTile.parts;
-static_assert(sizeof(Element) == 2 && kTile.channels <= kMostChannels && (kTile.stride == 1 || kTile.stride == 2) &&
+constexpr int kPieces = kTile.lines * kTile.parts, kOfWord = 4 / sizeof(Element);
+static_assert(sizeof(Element) <= 2 && kTile.channels <= kMostChannels && (kTile.stride == 1 || kTile.stride == 2) &&
               kTile.bn % kChunk == 0 && kTile.vec <= 8);
 
 /// Matrices of 8 lines of 16 bytes, one behind the other: from one to the next along k, and along the lines.
@@ -58,7 +58,7 @@ __device__ __forceinline__ void load_pixels(const ConvArguments& args, const Tur
                           : kTile.channels == 4 ? 4
                                                 : 2;
   for (int first = threadIdx.x; first < kAll; first += kLoaders * kAtOnce) {
-    unsigned short loaded[kAtOnce][2][kTile.channels];
+    Element loaded[kAtOnce][2][kTile.channels];
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
       const int index = first + i * kLoaders, y = y0 + index / kPairs, x = x0 + index % kPairs * 2;
@@ -67,7 +67,7 @@ __device__ __forceinline__ void load_pixels(const ConvArguments& args, const Tur
       for (int p = 0; p < 2; ++p) {
         const Element* from = row + min(max(x + p, 0), w.in[2] - 1) * s.at[2];
 #pragma unroll
-        for (int c = 0; c < kTile.channels; ++c) loaded[i][p][c] = from[c * s.channel].bits;
+        for (int c = 0; c < kTile.channels; ++c) loaded[i][p][c] = from[c * s.channel];
       }
     }
 #pragma unroll
@@ -80,7 +80,8 @@ __device__ __forceinline__ void load_pixels(const ConvArguments& args, const Tur
       for (int p = 0; p < 2; ++p)
         if (inside && static_cast<unsigned>(x + p) < static_cast<unsigned>(w.in[2]))
 #pragma unroll
-          for (int c = 0; c < kTile.channels; ++c) words[p][c / 2] |= unsigned(loaded[i][p][c]) << c % 2 * 16;
+          for (int c = 0; c < kTile.channels; ++c)
+            words[p][c / kOfWord] |= bits_of(loaded[i][p][c]) << c % kOfWord * (32 / kOfWord);
       const unsigned to = stage + index / kPairs * kPitch + index % kPairs * 2 * kPixelBytes;
 #pragma unroll
       for (int j = 0; j < kPixelBytes / 8; ++j) {
@@ -111,7 +112,7 @@ __device__ __forceinline__ void multiply(Sums& sums, unsigned weights, unsigned 
   commit_wgmma();
   wait_wgmma<0>();
 #pragma unroll
-  for (int row = 0; row < kRows; ++row) settle(sums[row]);
+  for (int row = 0; row < kRows; ++row) settle<Element, kTile.narrow_sums>(sums[row]);
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, 1) conv_stem(const __grid_constant__ ConvArguments args) {

@@ -21,6 +21,6 @@ Result<ConvLaunch> ConvWgmma::plan(ConvArguments& a, int64_t multiprocessors) co
   return launch;
 }
 
-const ConvFamily kConvWgmma = conv_family<ConvWgmma>("wgmma", "conv_wgmma", FloatWeights::kSplit);
+const ConvFamily kConvWgmma = conv_family<ConvWgmma>("wgmma", "conv_wgmma", FloatWeights::kSplit, /*takes_bytes=*/true);
 
 }  // namespace kiln::cuda

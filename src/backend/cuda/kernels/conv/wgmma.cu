@@ -76,7 +76,7 @@ __device__ __forceinline__ void multiply_tile(float (&sums)[kBlocks][4], int ste
     before = stage.at;
   }
   wait_wgmma<0>();
-  settle(sums);
+  settle<Element, kTile.narrow_sums>(sums);
   if (before >= 0 && threadIdx.x % 128 == 0) arrive(empty + 8 * before);
 }
 

@@ -16,6 +16,7 @@ struct GemmFamily {
   bool reads_maps = false;   ///< A and B through tensor maps
   bool sums_parts = false;   ///< splits go through memory, and a second kernel adds them: kGemmReduce
   bool takes_mixed = false;  ///< ContractionTypes::is_mixed
+  bool takes_bytes = false;  ///< ContractionTypes::is_of_bytes
   std::string (*variant)(const GemmKernel& kernel);
   int64_t (*alignment)(const GemmKernel& kernel);  ///< bytes; of all tensors' addresses
   Result<GemmLaunch> (*plan)(const GemmKernel& kernel, GemmArguments& arguments, int64_t multiprocessors);

@@ -30,6 +30,8 @@ Status GemmKernel::check() const {
   TRY(tile.require_whole());
   TRY(require(!types.is_mixed() || (types.b == DType::kF32 && family->takes_mixed && b_constant),
               "a matrix product by ", family->name, " does not take weights of ", types.b, " for ", types.a));
+  TRY(require(!types.is_of_bytes() || (family->takes_bytes && a_k_major && b_k_major), "a matrix product by ",
+              family->name, " does not take ", types.a, " and ", types.b));
   TRY(require(splits >= 1 && splits <= 64 && is_width(vec, 8) && cluster >= 1 && cluster <= 8 &&
                   (turns == 1 || turns == 2) && (a_piece == 0 || is_width(a_piece, 16)) &&
                   (b_piece == 0 || is_width(b_piece, 16)),

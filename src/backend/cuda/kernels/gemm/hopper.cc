@@ -6,7 +6,10 @@
 
 namespace kiln::cuda {
 
-int map_type(DType type) { return type == DType::kF16 ? kMapF16 : type == DType::kBF16 ? kMapBF16 : kMapTF32; }
+int map_type(DType type) {
+  if (bits_of(type) == 8) return kMapU8;
+  return type == DType::kF16 ? kMapF16 : type == DType::kBF16 ? kMapBF16 : kMapTF32;
+}
 
 MapPlan map_of(DType type, int64_t k, int64_t rows, int64_t pitch, int64_t batches, int64_t step, int64_t box_rows) {
   const int64_t size = bytes_of(type);

@@ -44,7 +44,12 @@ Result<GemmLaunch> plan(const GemmKernel& kernel, GemmArguments& arguments, int6
 
 }  // namespace
 
-const GemmFamily kGemmMma{
-    .name = "mma", .entry = "gemm_mma", .sums_parts = true, .variant = variant, .alignment = alignment, .plan = plan};
+const GemmFamily kGemmMma{.name = "mma",
+                          .entry = "gemm_mma",
+                          .sums_parts = true,
+                          .takes_bytes = true,
+                          .variant = variant,
+                          .alignment = alignment,
+                          .plan = plan};
 
 }  // namespace kiln::cuda

@@ -69,6 +69,8 @@ __device__ __forceinline__ void mma_product(Sums& sums, unsigned shared, int til
   }
   wait_for_copies<0>();
   __syncthreads();
+#pragma unroll
+  for (int i = 0; i < kBlocksM; ++i) make_floats<Element, kTile.narrow_sums>(sums.at[i]);
 }
 
 /// Calls use(values, row, column) for every vector of the block's sums within `rows` and `columns` of its tile.

@@ -2,6 +2,7 @@
 // epilogue are read, and results written, in whole vectors along the rows.
 // The columns of a vector, kTile.vec, divide the columns and the row stride of the result.
 #pragma once
+#include "device.cuh"
 
 namespace kiln {
 
@@ -9,7 +10,21 @@ namespace kiln {
 template <int kColumns>
 struct Slab {
   static constexpr int kPitch = kColumns + 8;
-  float at[16][kPitch];
+  alignas(16) float at[16][kPitch];
+
+  /// Where a column of a row lies: fours of odd rows are swapped, so that vectors of two rows meet in no bank.
+  static __device__ __forceinline__ int place_of(int row, int column) { return column ^ (row & 1) * 4; }
+  /// The V elements of a row from a column on, a multiple of V.
+  template <int V>
+  __device__ __forceinline__ void read(float (&x)[V], int row, int column) const {
+    constexpr int kAtOnce = V < 4 ? V : 4;
+#pragma unroll
+    for (int v = 0; v < V; v += kAtOnce) {
+      const Vec<float, kAtOnce> loaded = load_vec<float, kAtOnce>(&at[row][place_of(row, column + v)]);
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) x[v + i] = loaded.at[i];
+    }
+  }
 
   /// Writes what `multiply` left of the blocks side by side.
   template <int kBlocks>
@@ -19,8 +34,9 @@ struct Slab {
     __syncwarp();
 #pragma unroll
     for (int j = 0; j < kBlocks; ++j) {
-      *reinterpret_cast<float2*>(&at[row][j * 8 + column]) = {blocks[j][0], blocks[j][1]};
-      *reinterpret_cast<float2*>(&at[row + 8][j * 8 + column]) = {blocks[j][2], blocks[j][3]};
+      const int place = place_of(row, j * 8 + column);  // that of the row eight below, too
+      *reinterpret_cast<float2*>(&at[row][place]) = {blocks[j][0], blocks[j][1]};
+      *reinterpret_cast<float2*>(&at[row + 8][place]) = {blocks[j][2], blocks[j][3]};
     }
     __syncwarp();
   }
@@ -43,8 +59,7 @@ struct Slab {
       const int row = i / kVectors, column = i % kVectors * kTile.vec;
       if (row >= rows || column >= columns) continue;
       float x[kTile.vec];
-#pragma unroll
-      for (int v = 0; v < kTile.vec; ++v) x[v] = at[row][column + v];
+      read(x, row, column);
       use(x, row, column);
     }
   }

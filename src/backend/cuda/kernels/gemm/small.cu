@@ -79,7 +79,7 @@ __device__ __forceinline__ void multiply_steps(float (&sums)[kBlocks][4], int st
     if (i > 0 && threadIdx.x % 128 == 0) arrive(empty + 8 * ((i - 1) % kTile.stages));
   }
   wait_wgmma<0>();
-  settle(sums);
+  settle<Element>(sums);
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads)
@@ -133,8 +133,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   slab.fill(own);
   Slab16::for_each_place(args.m - row, args.n - column, [&](int e, int i, int j) {
     float x[kTile.vec];
-#pragma unroll
-    for (int v = 0; v < kTile.vec; ++v) x[v] = slab.at[i][j + v];
+    slab.read(x, i, j);
     operands[e].apply(x);
     store_vector(args.c + c + (row + i) * args.c_row + column + j, x);
   });

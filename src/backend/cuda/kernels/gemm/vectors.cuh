@@ -26,11 +26,11 @@ struct Fetched {
   __device__ __forceinline__ void fetch(const T* from) { x = load_words<T, V>(from); }
   __device__ __forceinline__ float operator[](int i) const { return x[i]; }
 };
-template <class T>
-requires(sizeof(T) == 2) struct Fetched<T, 1> {
-  T x;
-  __device__ __forceinline__ void fetch(const T* from) { x = *from; }
-  __device__ __forceinline__ float operator[](int) const { return to_float(x); }
+template <class T, int V>
+requires(sizeof(T) * V % 4 != 0) struct Fetched<T, V> {
+  Vec<T, V> x;
+  __device__ __forceinline__ void fetch(const T* from) { x = load_vec<T, V>(from); }
+  __device__ __forceinline__ float operator[](int i) const { return to_float(x.at[i]); }
 };
 
 }  // namespace kiln

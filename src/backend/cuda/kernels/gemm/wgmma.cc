@@ -33,6 +33,7 @@ int64_t wgmma_shared_bytes(const GemmKernel& kernel) {
 const GemmFamily kGemmWgmma{.name = "wgmma",
                             .entry = "gemm_wgmma",
                             .reads_maps = true,
+                            .takes_bytes = true,
                             .variant = variant,
                             .alignment = whole_pieces,
                             .plan = plan};

@@ -93,7 +93,7 @@ __device__ __forceinline__ void multiply_tile(Sums& sums, int steps, Stage& stag
   if (passed_to >= 0) pass_turn_to(passed_to);
   wait_wgmma<0>();
 #pragma unroll
-  for (int band = 0; band < kBands; ++band) settle(sums[band]);
+  for (int band = 0; band < kBands; ++band) settle<Element, kTile.narrow_sums>(sums[band]);
   if (before >= 0) release(empty + 8 * before);
 }
 
@@ -130,8 +130,7 @@ struct Ending {
   __device__ __forceinline__ void write(const PartSlab& slab, const Operands& operands, int part) const {
     for_each_place(part, [&](int e, int i, int j, long long index, int) {
       float x[kTile.vec];
-#pragma unroll
-      for (int v = 0; v < kTile.vec; ++v) x[v] = slab.at[i][j + v];
+      slab.read(x, i, j);
       operands[e].apply(x);
       store_vector(args.c + index, x);
     });

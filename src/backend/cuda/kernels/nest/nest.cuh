@@ -14,6 +14,7 @@ struct boolean {
 __device__ __forceinline__ float to_register(float x) { return x; }
 __device__ __forceinline__ float to_register(f16 x) { return to_float(x); }
 __device__ __forceinline__ float to_register(bf16 x) { return to_float(x); }
+__device__ __forceinline__ float to_register(e4m3 x) { return to_float(x); }
 __device__ __forceinline__ int64_t to_register(int64_t x) { return x; }
 __device__ __forceinline__ int to_register(int x) { return x; }
 __device__ __forceinline__ int to_register(int8_t x) { return x; }

@@ -1,6 +1,8 @@
 // Element types as they lie in memory, their conversions, and functions of floats that one instruction computes.
 #pragma once
 
+#include <cstdint>
+
 namespace kiln {
 
 struct f16 {
@@ -8,6 +10,10 @@ struct f16 {
 };
 struct bf16 {
   unsigned short bits;
+};
+/// FP8 of four bits of exponent and three of mantissa, without infinities.
+struct e4m3 {
+  unsigned char bits;
 };
 
 __device__ __forceinline__ float to_float(float x) { return x; }
@@ -17,6 +23,13 @@ __device__ __forceinline__ float to_float(f16 x) {
   return y;
 }
 __device__ __forceinline__ float to_float(bf16 x) { return __uint_as_float(unsigned(x.bits) << 16); }
+__device__ __forceinline__ float to_float(int8_t x) { return x; }
+__device__ __forceinline__ float to_float(uint8_t x) { return x; }
+__device__ __forceinline__ float to_float(e4m3 x) {
+  unsigned pair;
+  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"(static_cast<unsigned short>(x.bits)));
+  return to_float(f16{static_cast<unsigned short>(pair)});
+}
 
 template <class T>
 __device__ __forceinline__ T from_float(float x);
@@ -37,6 +50,59 @@ __device__ __forceinline__ bf16 from_float<bf16>(float x) {
   return y;
 }
 
+/// Bytes are rounded to even and saturate; NaN is 0, or FP8's own.
+template <>
+__device__ __forceinline__ int8_t from_float<int8_t>(float x) {
+  int y;
+  asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(y) : "f"(x));
+  return static_cast<int8_t>(y);
+}
+template <>
+__device__ __forceinline__ uint8_t from_float<uint8_t>(float x) {
+  unsigned y;
+  asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(y) : "f"(x));
+  return static_cast<uint8_t>(y);
+}
+template <>
+__device__ __forceinline__ e4m3 from_float<e4m3>(float x) {
+  unsigned short pair;
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(0.0F), "f"(x));
+  return {static_cast<unsigned char>(pair)};
+}
+
+/// Four neighbours in one word, the first in its low byte; rounded as from_float has it.
+template <class T>
+__device__ __forceinline__ unsigned pack4(float a, float b, float c, float d);
+template <>
+__device__ __forceinline__ unsigned pack4<int8_t>(float a, float b, float c, float d) {
+  unsigned y;
+  asm("{\n.reg .s32 a, b, c, d;\n.reg .b32 high;\n"
+      "cvt.rni.s32.f32 a, %1;\ncvt.rni.s32.f32 b, %2;\ncvt.rni.s32.f32 c, %3;\ncvt.rni.s32.f32 d, %4;\n"
+      "cvt.pack.sat.s8.s32.b32 high, d, c, 0;\ncvt.pack.sat.s8.s32.b32 %0, b, a, high;\n}"
+      : "=r"(y)
+      : "f"(a), "f"(b), "f"(c), "f"(d));
+  return y;
+}
+template <>
+__device__ __forceinline__ unsigned pack4<uint8_t>(float a, float b, float c, float d) {
+  unsigned y;
+  asm("{\n.reg .s32 a, b, c, d;\n.reg .b32 high;\n"
+      "cvt.rni.s32.f32 a, %1;\ncvt.rni.s32.f32 b, %2;\ncvt.rni.s32.f32 c, %3;\ncvt.rni.s32.f32 d, %4;\n"
+      "cvt.pack.sat.u8.s32.b32 high, d, c, 0;\ncvt.pack.sat.u8.s32.b32 %0, b, a, high;\n}"
+      : "=r"(y)
+      : "f"(a), "f"(b), "f"(c), "f"(d));
+  return y;
+}
+template <>
+__device__ __forceinline__ unsigned pack4<e4m3>(float a, float b, float c, float d) {
+  unsigned y;
+  asm("{\n.reg .b16 low, high;\ncvt.rn.satfinite.e4m3x2.f32 low, %2, %1;\n"
+      "cvt.rn.satfinite.e4m3x2.f32 high, %4, %3;\nmov.b32 %0, {low, high};\n}"
+      : "=r"(y)
+      : "f"(a), "f"(b), "f"(c), "f"(d));
+  return y;
+}
+
 /// Two neighbours in one word, the first in its low half.
 template <class T>
 __device__ __forceinline__ unsigned pack2(float low, float high);
@@ -50,6 +116,24 @@ template <>
 __device__ __forceinline__ unsigned pack2<bf16>(float low, float high) {
   unsigned y;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(y) : "f"(high), "f"(low));
+  return y;
+}
+
+/// x + y of two pairs.
+__device__ __forceinline__ unsigned add_pair(unsigned x, unsigned y, f16) {
+  unsigned z;
+  asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(z) : "r"(x), "r"(0x3c003c00u), "r"(y));
+  return z;
+}
+__device__ __forceinline__ unsigned add_pair(unsigned x, unsigned y, bf16) {
+  unsigned z;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(z) : "r"(x), "r"(0x3f803f80u), "r"(y));
+  return z;
+}
+/// (x & mask) | bits, in one instruction.
+__device__ __forceinline__ unsigned mask_in(unsigned x, unsigned mask, unsigned bits) {
+  unsigned y;
+  asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(y) : "r"(x), "r"(mask), "r"(bits));
   return y;
 }
 

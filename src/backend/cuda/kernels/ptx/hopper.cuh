@@ -90,13 +90,14 @@ template <int kPending>
 __device__ __forceinline__ void wait_wgmma() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
-/// After the last wait: keeps the compiler from reading sums earlier.
-template <int kBlocks>
+/// After the last wait: keeps the compiler from reading sums of products of T earlier, and makes floats of them.
+template <class T, bool kNarrow = false, int kBlocks>
 __device__ __forceinline__ void settle(float (&sums)[kBlocks][4]) {
 #pragma unroll
   for (int j = 0; j < kBlocks; ++j)
 #pragma unroll
     for (int i = 0; i < 4; ++i) asm volatile("" : "+f"(sums[j][i])::"memory");
+  make_floats<T, kNarrow>(sums);
 }
 
 }  // namespace kiln

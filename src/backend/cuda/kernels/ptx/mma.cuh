@@ -5,12 +5,23 @@
 
 namespace kiln {
 
+template <class T>
+inline constexpr bool kHasIntegerSums = false;
+template <>
+inline constexpr bool kHasIntegerSums<int8_t> = true;
+template <>
+inline constexpr bool kHasIntegerSums<uint8_t> = true;
+
 /// Copies kBytes to shared memory in the background, or writes zeros where `valid` is false (nothing is read then).
-/// Two bytes have no such instruction: they are copied at once.
+/// Two bytes and one have no such instruction: they are copied at once.
 template <int kBytes>
 __device__ __forceinline__ void copy_async(unsigned to, const void* from, bool valid) {
   if constexpr (kBytes == 16)
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(valid ? 16 : 0) : "memory");
+  else if constexpr (kBytes == 1)
+    asm volatile("st.shared.u8 [%0], %1;" ::"r"(to),
+                 "r"(valid ? static_cast<unsigned>(*static_cast<const uint8_t*>(from)) : 0u)
+                 : "memory");
   else if constexpr (kBytes == 2)
     asm volatile("st.shared.u16 [%0], %1;" ::"r"(to),
                  "h"(valid ? *static_cast<const unsigned short*>(from) : static_cast<unsigned short>(0))
@@ -65,12 +76,52 @@ __device__ __forceinline__ void multiply(float (&sum)[4], const unsigned (&a)[4]
       : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
+/// Sums of products of integers are integers: the registers hold their bits. `b` is signed.
+__device__ __forceinline__ void multiply(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1, int8_t) {
+  int(&bits)[4] = reinterpret_cast<int(&)[4]>(sum);
+  asm volatile(
+      "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+      "%3};"
+      : "+r"(bits[0]), "+r"(bits[1]), "+r"(bits[2]), "+r"(bits[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+__device__ __forceinline__ void multiply(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1, uint8_t) {
+  int(&bits)[4] = reinterpret_cast<int(&)[4]>(sum);
+  asm volatile(
+      "mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+      "%3};"
+      : "+r"(bits[0]), "+r"(bits[1]), "+r"(bits[2]), "+r"(bits[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+__device__ __forceinline__ void multiply(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1, e4m3) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+      "%3};"
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+/// Sums of products of T as floats; of integers beyond 2^24 the nearest ones. Narrow ones, within 2^22, are added to a
+/// float so large that its last digit is 1, which is quicker than a conversion.
+template <class T, bool kNarrow, int kBlocks>
+__device__ __forceinline__ void make_floats(float (&sums)[kBlocks][4]) {
+  if constexpr (kHasIntegerSums<T>)
+#pragma unroll
+    for (int j = 0; j < kBlocks; ++j)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int sum = __float_as_int(sums[j][i]);
+        constexpr float kOnes = 12582912.0F;  // 1.5 * 2^23
+        sums[j][i] = kNarrow ? __int_as_float(sum + 0x4B400000) - kOnes : static_cast<float>(sum);
+      }
+}
 __device__ __forceinline__ unsigned round_operand(unsigned x, float) {
   unsigned y;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(y) : "f"(__uint_as_float(x)));
   return y;
 }
-__device__ __forceinline__ unsigned round_operand(unsigned x, f16) { return x; }
-__device__ __forceinline__ unsigned round_operand(unsigned x, bf16) { return x; }
+template <class T>
+__device__ __forceinline__ unsigned round_operand(unsigned x, T) {
+  return x;
+}
 
 }  // namespace kiln

@@ -1,0 +1,18 @@
+# Writes OUTPUT: a table of FILES, each as a raw string under its name, and DAGRE as "dagre.js", if there is one.
+set(text "// Written by cmake/embed_page.cmake.\n#include \"kiln/page_files.h\"\n\nnamespace kiln {\n\nconstexpr PageFile kFiles[] = {\n")
+foreach(file ${FILES})
+  get_filename_component(name ${file} NAME)
+  file(READ ${file} content)
+  string(APPEND text "    {\"${name}\", R\"kiln_page(${content})kiln_page\"},\n")
+endforeach()
+if(DAGRE)
+  # A module of JavaScript: in the page it stands among the other scripts, which want its name and no export.
+  file(READ ${DAGRE} content)
+  string(REPLACE "export const { layout, Graph } = dagre;" "" script "${content}")
+  if(script STREQUAL content OR NOT script MATCHES "const dagre = ")
+    message(FATAL_ERROR "${DAGRE} is not the dagre.js that kiln show knows: netron is to be of the version in requirements.txt")
+  endif()
+  string(APPEND text "    {\"dagre.js\", R\"kiln_page(${script})kiln_page\"},\n")
+endif()
+string(APPEND text "};\nstd::span<const PageFile> page_files() { return kFiles; }\n\n}  // namespace kiln\n")
+file(WRITE ${OUTPUT} "${text}")

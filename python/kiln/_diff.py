@@ -1,0 +1,33 @@
+"""Engines compared tensor by tensor, by the program `kiln`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import Any
+
+from ._errors import Error
+from ._install import native
+
+
+def diff(a: str | os.PathLike[str], b: str | os.PathLike[str] | None = None, **flags: Any) -> dict[str, Any]:
+    """Compares a plan or ONNX file with another one, tensor by tensor, as `kiln diff` does.
+
+    Flags are those of `kiln diff` without their dashes (`builderOptimizationLevel=0`,
+    `isolate=True`, `tolerance="1e-3/1e-5"`, `with_="--noTF32"`); `o="page.html"` writes a page. Returns the report of
+    `kiln diff --json`: `first_outside` is None where all tensors are within the tolerance. Raises Error with the program's
+    message where nothing can be compared.
+    """
+    command = [native("bin", "kiln"), "diff", os.fspath(a), *([] if b is None else [os.fspath(b)]), "--json"]
+    for name, value in flags.items():
+        name = name.rstrip("_")
+        flag = f"-{name}" if len(name) == 1 else f"--{name}"
+        if value is True:
+            command.append(flag)
+        elif value is not False and value is not None:
+            command.append(f"{flag}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode not in (0, 2):
+        raise Error(done.stderr.strip().removeprefix("kiln: ") or f"kiln diff ended with status {done.returncode}")
+    return json.loads(done.stdout)

@@ -1,0 +1,178 @@
+"""The command: python -m kiln.serve, which `kiln serve` runs."""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import logging
+import math
+import pathlib
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from . import BuildShapes, Server, Settings
+from ._log import log_to_stderr
+from ._settings import MIB
+from ._sources import parse_shapes
+
+log = logging.getLogger("kiln.serve")
+
+_TRIM_SECONDS = 10
+
+
+def _port(text: str) -> int | None:
+    return None if text == "none" else int(text)
+
+
+def _parser() -> argparse.ArgumentParser:
+    default = Settings()
+    parser = argparse.ArgumentParser(
+        prog="kiln serve",
+        description="Serves plans and ONNX files over HTTP and gRPC, by the KServe v2 protocol.",
+        epilog="SIGTERM and SIGINT end the server after the requests that it has; SIGHUP loads models anew whose files "
+        "have changed.",
+    )
+    add = parser.add_argument
+    add("models", nargs="*", metavar="[NAME=]FILE", help="a plan or an ONNX file; its name is the file's, or NAME")
+    add("--name", action="append", default=[], help="name of a model, in the order of the files; once for each")
+    add("--model-repository", action="append", default=[], metavar="FOLDER", help="a model repository as Triton has it")
+    add("--host", default=default.host, help="address to listen on; 0.0.0.0 is all of IPv4 (default: %(default)s)")
+    add("--http-port", type=_port, default=default.http_port, help="0 takes a free one, none serves no HTTP (8000)")
+    add("--grpc-port", type=_port, default=default.grpc_port, help="0 takes a free one, none serves no gRPC (8001)")
+    add("--device", help="cpu, cuda or cuda:N; by default a GPU where there is one")
+    add("--instances", type=int, help="contexts of a model that run side by side (1 on the CPU, 2 on a GPU)")
+    add("--max-batch-size", type=int, help="largest batch of a model without config.pbtxt; 0 joins no requests")
+    add("--max-queue-delay-us", type=int, default=0, help="how long a request waits for others to join it (0)")
+    for part in ("min", "opt", "max"):
+        add(f"--{part}-shapes", type=parse_shapes, default={}, metavar="x:1x3x224x224,...", help="for ONNX files")
+    add("--max-request-mib", type=float, default=default.max_request_bytes / MIB, help="(%(default)s)")
+    add("--max-mib-in-flight", type=float, default=default.max_bytes_in_flight / MIB, help="(%(default)s)")
+    add("--max-queue", type=int, default=default.max_queue, help="requests that wait for a model (%(default)s)")
+    add("--max-connections", type=int, default=default.max_connections, help="(%(default)s)")
+    for name in ("header", "body", "write", "idle", "request", "drain"):
+        add(f"--{name}-seconds", type=float, default=getattr(default, f"{name}_seconds"), help="(%(default)s)")
+    add("--poll-seconds", type=float, default=0, help="look for changed files that often; 0 waits for SIGHUP")
+    add("--no-model-control", action="store_true", help="clients may not load and unload models")
+    add("--log-level", default="info", choices=("debug", "info", "warning", "error"))
+    add("--log-format", default="json", choices=("json", "text"))
+    add("--log-requests", action="store_true", help="a line for each request of HTTP")
+    return parser
+
+
+def _models(arguments: argparse.Namespace, fail: Callable[[str], Any]) -> dict[str, str]:
+    """The files by name."""
+    if arguments.name and len(arguments.name) != len(arguments.models):
+        fail(f"{len(arguments.name)} --name for {len(arguments.models)} files")
+    found: dict[str, str] = {}
+    for i, text in enumerate(arguments.models):
+        name, equals, path = text.partition("=")
+        if not equals or "/" in name:
+            name, path = pathlib.Path(text).stem, text
+        if arguments.name:
+            name = arguments.name[i]
+        if name in found:
+            fail(f"two models are called {name!r}: give each a --name")
+        found[name] = path
+    return found
+
+
+def _settings(arguments: argparse.Namespace) -> Settings:
+    return Settings(
+        host=arguments.host,
+        http_port=arguments.http_port,
+        grpc_port=arguments.grpc_port,
+        max_request_bytes=int(arguments.max_request_mib * MIB),
+        max_bytes_in_flight=int(arguments.max_mib_in_flight * MIB),
+        max_queue=arguments.max_queue,
+        max_connections=arguments.max_connections,
+        header_seconds=arguments.header_seconds,
+        body_seconds=arguments.body_seconds,
+        write_seconds=arguments.write_seconds,
+        idle_seconds=arguments.idle_seconds,
+        request_seconds=arguments.request_seconds,
+        drain_seconds=arguments.drain_seconds,
+        device=arguments.device,
+        instances=arguments.instances,
+        max_batch_size=arguments.max_batch_size,
+        max_queue_delay_us=arguments.max_queue_delay_us,
+        model_control=not arguments.no_model_control,
+        log_requests=arguments.log_requests,
+    )
+
+
+def _give_back_memory() -> None:
+    """Gives the system what the C library keeps of large requests that have ended, where it can (glibc)."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+def _wait(server: Server, signals: threading.Condition, asked: list[int], poll_seconds: float) -> None:
+    """Waits for a signal that ends the server; loads models anew meanwhile."""
+    next_poll = time.monotonic() + poll_seconds if poll_seconds else math.inf
+    while True:
+        with signals:
+            if not asked:
+                signals.wait(max(0.0, min(_TRIM_SECONDS, next_poll - time.monotonic())))
+            found = asked.pop(0) if asked else None
+        if found in (signal.SIGTERM, signal.SIGINT):
+            return
+        if found != signal.SIGHUP and time.monotonic() < next_poll:
+            _give_back_memory()
+            continue
+        try:
+            server.repository.rescan()
+        except Exception:
+            log.exception("the models' files cannot be looked through")
+        if poll_seconds:
+            next_poll = time.monotonic() + poll_seconds
+
+
+def main(words: list[str] | None = None) -> int:
+    """Runs the command, and returns its exit status."""
+    parser = _parser()
+    arguments = parser.parse_args(words)
+    models = _models(arguments, parser.error)
+    if not models and not arguments.model_repository:
+        parser.error("name a plan, an ONNX file or --model-repository")
+    log_to_stderr(arguments.log_level, arguments.log_format == "json")
+    shapes = BuildShapes(arguments.min_shapes, arguments.opt_shapes, arguments.max_shapes)
+    try:
+        server = Server(models, repositories=arguments.model_repository, settings=_settings(arguments), shapes=shapes)
+    except ValueError as failure:
+        log.error("%s", failure)
+        return 1
+    changed = threading.Condition(threading.RLock())
+    asked: list[int] = []
+
+    def note(number: int, _: object) -> None:
+        if number == signal.SIGINT:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second one ends the process at once
+        if number != signal.SIGHUP:
+            server.repository.stop_loading()
+        with changed:
+            asked.append(number)
+            changed.notify()
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, note)
+    try:
+        server.start()
+    except OSError as failure:
+        log.error("%s", failure)
+        return 1
+    if not asked and server.failed and len(server.failed) == len(server.repository.names()):
+        log.error("no model could be loaded")
+        server.stop(0)
+        return 1
+    _wait(server, changed, asked, arguments.poll_seconds)
+    server.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

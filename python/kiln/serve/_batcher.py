@@ -1,0 +1,196 @@
+"""The queue of a version: requests wait here, and threads take them in batches."""
+
+from __future__ import annotations
+
+import collections
+import concurrent.futures
+import dataclasses
+import threading
+import time
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from ._config import BatchRules
+from ._errors import Reason, ServeError
+
+clock_ns = time.monotonic_ns
+
+
+@dataclasses.dataclass(frozen=True)
+class Given:
+    """An input of a request: its bytes in row-major order, a flat array of uint8, and the engine's shape of it."""
+
+    data: Any
+    shape: tuple[int, ...]
+
+
+class Request(concurrent.futures.Future):
+    """A request that waits or runs: the future of its outputs, a dict of names to arrays, or of a ServeError.
+
+    A request that is cancelled leaves its queue. (It is a future itself, and has no future: the two would keep each
+    other, and their arrays, until the garbage collector comes.)
+    """
+
+    def __init__(self, inputs: list[Given], rows: int, key: Hashable, deadline_ns: int | None):
+        super().__init__()
+        self.inputs, self.rows, self.key, self.deadline_ns = inputs, rows, key, deadline_ns
+        self.queued_ns = clock_ns()
+        self.queue: Batcher | None = None
+
+    def cancel(self) -> bool:
+        done = super().cancel()
+        if done and self.queue is not None:
+            self.queue.forget(self)
+        return done
+
+    def fail(self, failure: BaseException) -> None:
+        """Ends the request, unless it has ended."""
+        try:
+            self.set_exception(failure)
+        except concurrent.futures.InvalidStateError:
+            pass
+
+
+class Spans:
+    """The batch sizes that an engine takes for requests of one key: (least, most) of each profile that has the rest of
+    their shapes."""
+
+    def __init__(self, spans: list[tuple[int, int]], most: int):
+        self._spans = [(low, min(high, most)) for low, high in spans if low <= min(high, most)]
+        self.most = max((high for _, high in self._spans), default=0)
+
+    def holds(self, rows: int) -> bool:
+        return any(low <= rows <= high for low, high in self._spans)
+
+
+class Closed(Exception):
+    """The queue takes no more requests; its version was replaced or unloaded."""
+
+
+class Batcher:
+    """A queue with rules for joining. `take` gives a batch to a thread that runs it.
+
+    Requests of the same key may be joined; those whose key is None run alone. `spans_of` says for a key which sizes
+    the engine takes.
+    """
+
+    def __init__(self, rules: BatchRules, spans_of: Callable[[Hashable], Spans]):
+        self._rules, self._spans_of = rules, spans_of
+        self._changed = threading.Condition()
+        self._groups: dict[Hashable, collections.deque[Request]] = {}
+        self._rows: dict[Hashable, int] = {}
+        self._closed = False
+        self.length = 0
+        """The number of requests that wait."""
+
+    def put(self, request: Request) -> None:
+        """Adds a request. Raises ServeError where the queue is full, and Closed where it has ended."""
+        with self._changed:
+            if self._closed:
+                raise Closed
+            if self.length >= self._rules.max_queue:
+                raise ServeError(Reason.FULL, f"the queue is full: {self.length} requests wait; try again later")
+            self._groups.setdefault(request.key, collections.deque()).append(request)
+            self._rows[request.key] = self._rows.get(request.key, 0) + request.rows
+            self.length += 1
+            request.queue = self
+            self._changed.notify()
+
+    def take(self) -> list[Request] | None:
+        """Waits for a batch. Returns None when the queue was closed and is empty."""
+        with self._changed:
+            while True:
+                now = clock_ns()
+                key, wake_ns = self._choose(now)
+                if wake_ns is not None and wake_ns <= now:
+                    batch = self._collect(key, now)
+                    if self.length:
+                        self._changed.notify()  # what is left may be a batch for another thread
+                    return batch
+                if self._closed and not self.length:
+                    return None
+                self._changed.wait(None if wake_ns is None else (wake_ns - now) / 1e9)
+
+    def close(self) -> None:
+        """Takes no more requests. Those that wait are given to `take` without any delay."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def fail_all(self, failure: ServeError) -> int:
+        """Ends all requests that wait, and returns their number."""
+        with self._changed:
+            waiting = [request for group in self._groups.values() for request in group]
+            self._groups.clear()
+            self._rows.clear()
+            self.length = 0
+            self._changed.notify_all()
+        for request in waiting:
+            request.fail(failure)
+        return len(waiting)
+
+    def forget(self, request: Request) -> None:
+        """Takes a cancelled request out of the queue, if it is there still."""
+        with self._changed:
+            group = self._groups.get(request.key)
+            if group is not None and request in group:
+                group.remove(request)
+                self._took(request.key, [request])
+
+    def _took(self, key: Hashable, requests: list[Request]) -> None:
+        """Counts requests that are not in their group any more."""
+        self.length -= len(requests)
+        self._rows[key] -= sum(request.rows for request in requests)
+        if not self._groups[key]:
+            del self._groups[key], self._rows[key]
+
+    def _choose(self, now: int) -> tuple[Hashable, int | None]:
+        """The key of the group to run next, and when it may run; None where nothing waits.
+
+        Of groups that may run now the one whose first request is the oldest comes first.
+        """
+        best: tuple[int, int, Hashable] | None = None
+        for key, group in self._groups.items():
+            first = group[0].queued_ns
+            due = first if self._may_run(key, group) else first + self._rules.delay_ns
+            found = (max(due, now), first, key)
+            if best is None or found[:2] < best[:2]:
+                best = found
+        return (None, None) if best is None else (best[2], best[0])
+
+    def _may_run(self, key: Hashable, group: collections.deque[Request]) -> bool:
+        """Whether a group need not wait for more requests."""
+        if key is None or self._closed or not self._rules.delay_ns:
+            return True
+        return self._rows[key] >= self._spans_of(key).most or self._preferred(group) > 0
+
+    def _preferred(self, group: collections.deque[Request]) -> int:
+        """How many of the first requests have a preferred number of rows together, the largest; 0 where none have."""
+        found = total = 0
+        for count, request in enumerate(group, 1):
+            total += request.rows
+            if not self._rules.preferred or total > self._rules.preferred[-1]:
+                break
+            if total in self._rules.preferred:
+                found = count
+        return found
+
+    def _collect(self, key: Hashable, now: int) -> list[Request]:
+        """Takes the batch out of a group: as many of its first requests as the engine takes at once."""
+        group = self._groups[key]
+        count = 1
+        if key is not None:
+            spans = self._spans_of(key)
+            total = 0
+            for i, request in enumerate(group, 1):
+                total += request.rows
+                if total > spans.most:
+                    break
+                if spans.holds(total):
+                    count = i
+            waited = now - group[0].queued_ns >= self._rules.delay_ns
+            if self._rules.preferred and not (waited and self._rules.delay_ns):
+                count = self._preferred(group) or count
+        batch = [group.popleft() for _ in range(count)]
+        self._took(key, batch)
+        return batch

@@ -1,0 +1,147 @@
+"""Bodies of HTTP's requests: read within a time, up to a size, and decompressed up to the same size."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import zlib
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ._calls import Budget
+from ._errors import Reason, ServeError, invalid
+from ._settings import Settings
+
+_WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
+_UNKNOWN_LENGTH_STEP = 1 << 20  # what is reserved at a time of a body that does not tell its length
+_MOST_DISCARDED = 1 << 30  # of a body that is too large: a client that has sent it reads the answer
+
+
+@dataclasses.dataclass
+class Body:
+    """The bytes of a request, decompressed: flat uint8."""
+
+    data: np.ndarray
+
+
+def _declared_length(headers: Mapping[str, str]) -> int | None:
+    text = headers.get("content-length")
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise invalid(f"the header Content-Length is {text!r}")
+    return int(text)
+
+
+def _too_large(size: int | str, limit: int) -> ServeError:
+    return ServeError(Reason.TOO_LARGE, f"the request has {size} bytes; {limit} are possible")
+
+
+@contextlib.asynccontextmanager
+async def read_body(
+    receive: Any, headers: Mapping[str, str], settings: Settings, budget: Budget
+) -> AsyncIterator[Body]:
+    """Reads the body. Its bytes count in the server's budget until the context ends. Raises ServeError."""
+    reader = _Reader(receive, settings, budget)
+    try:
+        coding = headers.get("content-encoding", "identity").lower()
+        if coding not in ("identity", *_WINDOWS):
+            raise ServeError(
+                Reason.NOT_SUPPORTED, f"Content-Encoding {coding!r} is not supported; gzip and deflate are"
+            )
+        try:
+            data = await asyncio.wait_for(reader.read(_declared_length(headers)), settings.body_seconds)
+        except TimeoutError:
+            words = f"the body did not come within {settings.body_seconds:g} s"
+            raise ServeError(Reason.TOO_SLOW, words) from None
+        if coding != "identity":
+            data = await reader.decompress(data, coding)
+        yield Body(np.frombuffer(data, np.uint8))
+    finally:
+        budget.give_back(reader.reserved)
+
+
+class _Reader:
+    def __init__(self, receive: Any, settings: Settings, budget: Budget):
+        self._receive, self._limit, self._budget = receive, settings.max_request_bytes, budget
+        self.reserved = 0
+
+    def _reserve(self, size: int) -> None:
+        self._budget.take(size)
+        self.reserved += size
+
+    async def _next(self) -> tuple[bytes, bool]:
+        message = await self._receive()
+        if message["type"] == "http.disconnect":
+            raise ServeError(Reason.CANCELLED, "the client has left")
+        return message.get("body", b""), message.get("more_body", False)
+
+    async def read(self, declared: int | None) -> Any:
+        """The body as it was sent."""
+        if declared is not None and declared > self._limit:
+            if declared <= _MOST_DISCARDED:
+                await self._discard()
+            raise _too_large(declared, self._limit)
+        try:
+            self._reserve(declared if declared is not None else _UNKNOWN_LENGTH_STEP)
+        except ServeError:
+            await self._discard()
+            raise
+        return await (self._read_unknown() if declared is None else self._read_known(declared))
+
+    async def _read_known(self, declared: int) -> Any:
+        body, more = await self._next()
+        if not more:
+            return body
+        into = bytearray(declared)  # aligned, and filled once
+        at = 0
+        while True:
+            if at + len(body) > declared:
+                raise invalid("the body is longer than its Content-Length")
+            into[at : at + len(body)] = body
+            at += len(body)
+            if not more:
+                break
+            body, more = await self._next()
+        if at != declared:
+            raise invalid(f"the body has {at} bytes; Content-Length is {declared}")
+        return into
+
+    async def _read_unknown(self) -> Any:
+        into = bytearray()
+        more = True
+        while more:
+            body, more = await self._next()
+            if len(into) + len(body) > self._limit:
+                await self._discard(more)
+                raise _too_large("more", self._limit)
+            into += body
+            if len(into) > self.reserved:
+                self._reserve(max(len(into) - self.reserved, _UNKNOWN_LENGTH_STEP))
+        return into
+
+    async def _discard(self, more: bool = True) -> None:
+        """Reads the rest of a body that is refused, so that the client gets to read why."""
+        seen = 0
+        while more and seen <= _MOST_DISCARDED:
+            body, more = await self._next()
+            seen += len(body)
+
+    async def decompress(self, data: Any, coding: str) -> Any:
+        """The decompressed body, of the same limit."""
+        self._reserve(min(self._limit, 8 * len(data)))  # a guess, made true below
+        worker = zlib.decompressobj(_WINDOWS[coding])
+        try:
+            found = await asyncio.to_thread(worker.decompress, data, self._limit + 1)
+        except zlib.error as failure:
+            raise invalid(f"the body is not {coding}: {failure}") from None
+        if len(found) > self._limit:
+            raise _too_large("more", self._limit)
+        if not worker.eof:
+            raise invalid(f"the body is not all of what was compressed by {coding}")
+        if len(data) + len(found) > self.reserved:
+            self._reserve(len(data) + len(found) - self.reserved)
+        return found

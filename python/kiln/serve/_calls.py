@@ -1,0 +1,132 @@
+"""A request for inference, whatever protocol it came by: what it asks for, and the wait for its answer."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import threading
+from typing import Any
+
+import numpy as np
+
+from ._errors import Reason, ServeError, invalid
+from ._repository import Repository
+from ._types import ITEM_BYTES, OTHER_TYPES
+from ._version import Tensor, Version
+
+# Parameters of Triton's extensions that would change the answer.
+_NOT_SUPPORTED = ("sequence_id", "sequence_start", "sequence_end", "shared_memory_region", "classification")
+_MOST_AXES = 64
+_MOST_TIMEOUT_US = 1 << 53
+
+
+@dataclasses.dataclass
+class Call:
+    """What a client asks for."""
+
+    model: str
+    version: str
+    id: str = ""
+    tensors: dict[str, Tensor] = dataclasses.field(default_factory=dict)
+    outputs: list[str] | None = None
+    """Names of the outputs to return, in this order; None returns all."""
+    timeout_ns: int | None = None
+
+    def add_tensor(self, name: str, datatype: str, shape: tuple[int, ...], data: np.ndarray) -> None:
+        """Adds an input. `data` is flat uint8."""
+        if name in self.tensors:
+            raise invalid(f"input {name!r} is there twice")
+        self.tensors[name] = Tensor(datatype, shape, data)
+
+    def add_output(self, name: str) -> None:
+        if self.outputs is None:
+            self.outputs = []
+        if name in self.outputs:
+            raise invalid(f"output {name!r} is asked for twice")
+        self.outputs.append(name)
+
+    def read_parameters(self, parameters: dict[str, Any]) -> None:
+        """Reads the parameters of the request. Raises ServeError for those that Kiln does not do."""
+        check_parameters(parameters, "the request")
+        timeout = parameters.get("timeout")
+        if timeout is not None:
+            if not isinstance(timeout, int) or isinstance(timeout, bool) or not 0 <= timeout <= _MOST_TIMEOUT_US:
+                raise invalid(f"parameter timeout is {timeout!r}; a number of microseconds is needed")
+            self.timeout_ns = timeout * 1000 or None
+
+
+def check_parameters(parameters: dict[str, Any], where: str) -> None:
+    """Raises ServeError for parameters that Kiln does not do, unless they say nothing (0, false)."""
+    for name in _NOT_SUPPORTED:
+        if parameters.get(name):
+            raise ServeError(Reason.NOT_SUPPORTED, f"parameter {name} of {where} is not supported")
+
+
+def check_tensor(name: str, datatype: str, shape: list[int]) -> tuple[int, ...]:
+    """The shape of a tensor that a client sends. Raises ServeError where it cannot be one."""
+    if datatype in OTHER_TYPES:
+        raise invalid(f"input {name!r} is of {datatype}, which engines do not have; they have {', '.join(ITEM_BYTES)}")
+    if datatype not in ITEM_BYTES:
+        raise invalid(f"input {name!r} is of {datatype!r}, which is no type; there are {', '.join(ITEM_BYTES)}")
+    if len(shape) > _MOST_AXES:
+        raise invalid(f"input {name!r} has {len(shape)} axes")
+    for extent in shape:
+        if not isinstance(extent, int) or isinstance(extent, bool) or extent < 0:
+            raise invalid(f"input {name!r} has the extent {extent!r}; whole numbers from 0 on are needed")
+    return tuple(shape)
+
+
+class Budget:
+    """Bytes of the requests that are in the server. Any thread may use it."""
+
+    def __init__(self, most: int):
+        self._most, self._lock = most, threading.Lock()
+        self.used = 0
+
+    def take(self, size: int) -> None:
+        """Adds a request's bytes. Raises ServeError where there are too many already."""
+        with self._lock:
+            if self.used + size > self._most:
+                raise ServeError(
+                    Reason.FULL,
+                    f"the server holds {self.used} bytes of requests; {size} more would exceed {self._most}: "
+                    "try again later",
+                )
+            self.used += size
+
+    def give_back(self, size: int) -> None:
+        with self._lock:
+            self.used -= size
+
+
+async def run(
+    repository: Repository, call: Call, request_seconds: float, gone: asyncio.Future | None = None
+) -> tuple[Version, dict[str, np.ndarray]]:
+    """Runs a call and returns the outputs that it asks for. Raises ServeError.
+
+    `gone` ends when the client has left: a request that still waits is taken out of the queue then. The same happens
+    when the task is cancelled.
+    """
+    limit_ns = int(request_seconds * 1e9)
+    timeout_ns = limit_ns if call.timeout_ns is None else min(limit_ns, call.timeout_ns)
+    version, request = repository.submit(call.model, call.version, call.tensors, call.outputs, timeout_ns)
+    call.tensors = {}
+    answer = asyncio.wrap_future(request)
+    waiting = {answer} if gone is None else {answer, gone}
+    try:
+        await asyncio.wait(waiting, timeout=timeout_ns / 1e9, return_when=asyncio.FIRST_COMPLETED)
+    except asyncio.CancelledError:  # the client of gRPC has left
+        version.statistics.add_failure(Reason.CANCELLED.name.lower())
+        raise
+    finally:
+        if not answer.done():
+            answer.cancel()
+    if answer.cancelled() or not answer.done():
+        if gone is not None and gone.done():
+            version.statistics.add_failure(Reason.CANCELLED.name.lower())
+            raise ServeError(Reason.CANCELLED, "the client has left")
+        version.statistics.add_failure(Reason.EXPIRED.name.lower())
+        raise ServeError(Reason.EXPIRED, f"the request took longer than {timeout_ns / 1e6:.0f} ms")
+    outputs = answer.result()
+    wanted = call.outputs or list(outputs)
+    return version, {name: outputs[name] for name in wanted}

@@ -1,0 +1,75 @@
+"""Connections of HTTP, with the limits that uvicorn lacks: the time and the size of a request's head, and the time for
+which a client may stop reading."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from ._settings import Settings
+
+_MOST_HEAD_BYTES = 1 << 16
+
+
+class _LimitedConnection(HttpToolsProtocol):
+    """uvicorn's connection with timers: one runs while a head is awaited, one while the client does not read."""
+
+    settings: Settings
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._write_timer: asyncio.TimerHandle | None = None
+        self._head_timer: asyncio.TimerHandle | None = None
+        self._head_bytes = 0
+        self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._head_is_here()
+        self.resume_writing()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._head_timer is not None:
+            self._head_bytes += len(data)
+        super().data_received(data)
+        # A head that is complete has stopped its timer, so these bytes were none of a body.
+        if self._head_timer is not None and self._head_bytes > _MOST_HEAD_BYTES:
+            self._head_is_here()
+            self.transport.abort()
+
+    def on_message_begin(self) -> None:
+        if self._head_timer is None:  # else it runs since the connection began
+            self._await_head()
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._head_is_here()
+        super().on_headers_complete()
+
+    def _await_head(self) -> None:
+        self._head_bytes = 0
+        self._head_timer = self.loop.call_later(self.settings.header_seconds, self.transport.abort)
+
+    def _head_is_here(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self._write_timer is None:
+            self._write_timer = self.loop.call_later(self.settings.write_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None
+        if self.flow is not None:
+            super().resume_writing()
+
+
+def connections_of(settings: Settings) -> type[_LimitedConnection]:
+    """The class of connections for a server."""
+    return type("Connection", (_LimitedConnection,), {"settings": settings})

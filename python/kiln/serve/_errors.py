@@ -1,0 +1,44 @@
+"""What a server says about a request or a model that fails, for both protocols."""
+
+from __future__ import annotations
+
+import enum
+
+
+class Reason(enum.Enum):
+    """Why a request failed: the status of HTTP and the code of gRPC that say so."""
+
+    INVALID = (400, "INVALID_ARGUMENT")
+    NOT_FOUND = (404, "NOT_FOUND")
+    NOT_SUPPORTED = (501, "UNIMPLEMENTED")
+    TOO_LARGE = (413, "RESOURCE_EXHAUSTED")
+    TOO_SLOW = (408, "DEADLINE_EXCEEDED")
+    """The client took too long to send its request."""
+    FULL = (503, "RESOURCE_EXHAUSTED")
+    """Too many requests wait already."""
+    UNAVAILABLE = (503, "UNAVAILABLE")
+    EXPIRED = (504, "DEADLINE_EXCEEDED")
+    """The request waited for longer than it may."""
+    CANCELLED = (499, "CANCELLED")
+    INTERNAL = (500, "INTERNAL")
+
+    @property
+    def http_status(self) -> int:
+        return self.value[0]
+
+    @property
+    def grpc_code(self) -> str:
+        return self.value[1]
+
+
+class ServeError(Exception):
+    """A request or a model failed, with words for whoever sent it."""
+
+    def __init__(self, reason: Reason, message: str):
+        super().__init__(message)
+        self.reason = reason
+
+
+def invalid(message: str) -> ServeError:
+    """An error of the request itself."""
+    return ServeError(Reason.INVALID, message)

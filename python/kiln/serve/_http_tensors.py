@@ -1,0 +1,190 @@
+"""Tensors in bodies of HTTP: JSON, and the binary tensor data extension."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ._calls import Call, check_parameters, check_tensor
+from ._errors import invalid
+from ._repository import Repository
+from ._types import ITEM_BYTES, array_from_json, list_for_json
+from ._version import Version
+
+HEADER_LENGTH = "inference-header-content-length"
+_LONG_JSON = 1 << 17  # bytes above which a thread parses, so that other requests go on
+_MANY_NUMBERS = 1 << 14  # in an answer's JSON, above which a thread writes
+
+
+@dataclasses.dataclass
+class Binary:
+    """Which outputs come as bytes behind the JSON, not as numbers in it."""
+
+    default: bool = False
+    by_name: dict[str, bool] = dataclasses.field(default_factory=dict)
+
+    def of(self, name: str) -> bool:
+        return self.by_name.get(name, self.default)
+
+
+async def parse(
+    model: str,
+    version: str,
+    headers: Mapping[str, str],
+    data: np.ndarray,
+    repository: Repository,
+    one_at_a_time: asyncio.Lock,
+) -> tuple[Call, Binary]:
+    """Reads a request for inference. Raises ServeError with what is wrong.
+
+    Python's numbers take many times the memory of their text, so long texts are parsed one at a time.
+    """
+    header = headers.get(HEADER_LENGTH)
+    if header is None:
+        size = data.size
+    elif header.isascii() and header.isdigit() and len(header) < 19 and int(header) <= data.size:
+        size = int(header)
+    else:
+        raise invalid(f"the header {HEADER_LENGTH} is {header!r}; the body has {data.size} bytes")
+    if header is not None and size == 0:
+        return _raw(model, version, data, repository), Binary(default=True)
+    reader = _Reader(model, version, data, size)
+    if size > _LONG_JSON:
+        async with one_at_a_time:
+            await asyncio.to_thread(reader.read)
+    else:
+        reader.read()
+    return reader.call, reader.binary
+
+
+def _raw(model: str, version: str, data: np.ndarray, repository: Repository) -> Call:
+    """A body that is the bytes of a model's only input: its shape follows from their number."""
+    found = repository.find(model, version)
+    if len(found.inputs) != 1:
+        raise invalid(f"a body without JSON is possible for models of one input; {model!r} has {len(found.inputs)}")
+    spec = found.inputs[0]
+    shape = list(spec.client_shape)
+    if shape.count(-1) > 1 or 0 in shape:
+        raise invalid(f"a body without JSON does not tell the shape of input {spec.name!r}, {shape}")
+    if -1 in shape:
+        rest = -math.prod(shape) * ITEM_BYTES[spec.datatype]
+        if data.size % rest:
+            raise invalid(f"the body has {data.size} bytes; input {spec.name!r}, {shape}, takes a multiple of {rest}")
+        shape[shape.index(-1)] = data.size // rest
+    call = Call(model, version)
+    call.add_tensor(spec.name, spec.datatype, tuple(shape), data)
+    return call
+
+
+def _field(owner: dict[str, Any], name: str, kind: type, where: str) -> Any:
+    value = owner.get(name)
+    if not isinstance(value, kind) or isinstance(value, bool) != (kind is bool):
+        what = {str: "a text", list: "a list", dict: "an object", int: "a whole number", bool: "a truth value"}[kind]
+        raise invalid(f"{where}: {name!r} is " + (f"no {what.partition(' ')[2]}" if name in owner else "missing"))
+    return value
+
+
+def _parameters(owner: dict[str, Any], where: str) -> dict[str, Any]:
+    found = _field(owner, "parameters", dict, where) if "parameters" in owner else {}
+    check_parameters(found, where)
+    return found
+
+
+class _Reader:
+    """Reads the JSON of a request, and takes the inputs that are bytes behind it."""
+
+    def __init__(self, model: str, version: str, data: np.ndarray, json_size: int):
+        self.call, self.binary = Call(model, version), Binary()
+        self._data, self._at = data, json_size
+
+    def read(self) -> None:
+        try:
+            said = json.loads(bytes(self._data[: self._at]))
+        except (ValueError, RecursionError) as failure:
+            raise invalid(f"the request is not JSON: {failure}") from None
+        if not isinstance(said, dict):
+            raise invalid("the request is not an object of JSON")
+        if "id" in said:
+            self.call.id = _field(said, "id", str, "the request")
+        parameters = _parameters(said, "the request")
+        self.call.read_parameters(parameters)
+        if "binary_data_output" in parameters:
+            self.binary.default = _field(parameters, "binary_data_output", bool, "the request")
+        for entry in _field(said, "inputs", list, "the request"):
+            self._read_input(entry)
+        for entry in _field(said, "outputs", list, "the request") if "outputs" in said else ():
+            self._read_output(entry)
+        if self._at != self._data.size:
+            raise invalid(f"{self._data.size - self._at} bytes of the body belong to no input")
+
+    def _read_input(self, entry: Any) -> None:
+        if not isinstance(entry, dict):
+            raise invalid("an input is not an object of JSON")
+        name = _field(entry, "name", str, "an input")
+        where = f"input {name!r}"
+        datatype = _field(entry, "datatype", str, where)
+        shape = check_tensor(name, datatype, _field(entry, "shape", list, where))
+        parameters = _parameters(entry, where)
+        if "binary_data_size" in parameters:
+            if "data" in entry:
+                raise invalid(f"{where} has both data and binary_data_size")
+            size = _field(parameters, "binary_data_size", int, where)
+            if not 0 <= size <= self._data.size - self._at:
+                raise invalid(f"{where} has {size} bytes by binary_data_size; {self._data.size - self._at} are left")
+            data = self._data[self._at : self._at + size]
+            self._at += size
+        else:
+            try:
+                data = array_from_json(_field(entry, "data", list, where), datatype, shape)
+            except ValueError as failure:
+                raise invalid(f"{where} {failure}") from None
+            if data.size != math.prod(shape):
+                raise invalid(
+                    f"{where} has {data.size} elements as data; its shape {list(shape)} has {math.prod(shape)}"
+                )
+            data = data.view(np.uint8)
+        self.call.add_tensor(name, datatype, shape, data)
+
+    def _read_output(self, entry: Any) -> None:
+        if not isinstance(entry, dict):
+            raise invalid("an output is not an object of JSON")
+        name = _field(entry, "name", str, "an output")
+        parameters = _parameters(entry, f"output {name!r}")
+        self.call.add_output(name)
+        if "binary_data" in parameters:
+            self.binary.by_name[name] = _field(parameters, "binary_data", bool, f"output {name!r}")
+
+
+async def encode(
+    version: Version, call: Call, outputs: dict[str, np.ndarray], binary: Binary, one_at_a_time: asyncio.Lock
+) -> tuple[list[Any], int]:
+    """The parts of an answer's body, and the size of the JSON, which is the first part."""
+    if sum(array.size for name, array in outputs.items() if not binary.of(name)) <= _MANY_NUMBERS:
+        return _encode(version, call, outputs, binary)
+    async with one_at_a_time:
+        return await asyncio.to_thread(_encode, version, call, outputs, binary)
+
+
+def _encode(version: Version, call: Call, outputs: dict[str, np.ndarray], binary: Binary) -> tuple[list[Any], int]:
+    types = {spec.name: spec.datatype for spec in version.outputs}
+    tensors: list[dict[str, Any]] = []
+    parts: list[Any] = []
+    for name, array in outputs.items():
+        entry: dict[str, Any] = {"name": name, "datatype": types[name], "shape": list(array.shape)}
+        if binary.of(name):
+            entry["parameters"] = {"binary_data_size": array.nbytes}
+            parts.append(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+        else:
+            entry["data"] = list_for_json(array)
+        tensors.append(entry)
+    head: dict[str, Any] = {"model_name": version.name, "model_version": str(version.number), "outputs": tensors}
+    if call.id:
+        head["id"] = call.id
+    text = json.dumps(head).encode()
+    return [text, *parts], len(text)

@@ -1,0 +1,282 @@
+"""A server: models behind HTTP and gRPC, and for the program itself."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import contextlib
+import logging
+import os
+import pathlib
+import socket
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import uvicorn
+
+from .._engine import Engine
+from .._version import __version__
+from ._calls import Budget
+from ._connections import connections_of
+from ._errors import Reason, ServeError, invalid
+from ._grpc import make_server
+from ._http import Endpoints, override_of
+from ._repository import Repository
+from ._settings import Settings
+from ._sources import BuildShapes, EngineSource, FileSource
+from ._types import OF_ENGINE
+from ._version import Tensor, Version
+
+log = logging.getLogger("kiln.serve")
+
+EXTENSIONS = [
+    "binary_tensor_data",
+    "model_configuration",
+    "model_repository",
+    "statistics",
+]
+_START_SECONDS = 30
+
+
+class Server:
+    """Serves models over HTTP and gRPC, and to the program by `infer` and `submit`.
+
+        with Server({"resnet50": "resnet50.plan"}) as server:
+            print(server.http_address)
+            outputs = server.infer("resnet50", {"x": x})
+
+    models: names to paths of plans and ONNX files, or to engines of the program.
+    repositories: folders of Triton's model repository layout.
+    shapes: shapes that ONNX files of `models` are built for.
+
+    The ports open before the models are loaded; a server is ready when they are. A model that cannot be loaded is
+    named by the index with the reason, and the others are served.
+    """
+
+    def __init__(
+        self,
+        models: Mapping[str, str | os.PathLike | Engine] | None = None,
+        *,
+        repositories: Sequence[str | os.PathLike] = (),
+        settings: Settings | None = None,
+        shapes: BuildShapes | None = None,
+    ):
+        self.settings = settings or Settings()
+        self.repository = Repository(self.settings)
+        self.budget = Budget(self.settings.max_bytes_in_flight)
+        self.failed: dict[str, str] = {}
+        """Models that could not be loaded when the server started, with the reasons."""
+        for name, model in (models or {}).items():
+            if isinstance(model, Engine):
+                self.repository.add(EngineSource(name, model), name)
+            else:
+                self.repository.add(FileSource(name, pathlib.Path(model), shapes), name)
+        for folder in repositories:
+            self.repository.add_folder(pathlib.Path(folder))
+        self.http_address: str | None = None
+        """host:port; None without HTTP."""
+        self.grpc_address: str | None = None
+        self._state = "new"
+        self._thread: threading.Thread | None = None
+        self._opened = threading.Event()
+        self._failure: BaseException | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+
+    # Life.
+
+    def start(self) -> Server:
+        """Opens the ports and loads the models. Raises OSError where a port cannot be had."""
+        if self._state != "new":
+            raise RuntimeError("a server starts once")
+        self._state = "loading"
+        if self.settings.http_port is not None or self.settings.grpc_port is not None:
+            self._thread = threading.Thread(target=self._serve, name="kiln-serve", daemon=True)
+            self._thread.start()
+            self._opened.wait()
+            if self._failure is not None:
+                self._state = "stopped"
+                raise self._failure
+        self.failed = self.repository.load_all()
+        if self._state == "loading":
+            self._state = "ready"
+        addresses = {"http": self.http_address, "grpc": self.grpc_address, "failed": self.failed}
+        log.info("serving %d models", len(self.repository.names()) - len(self.failed), extra=addresses)
+        return self
+
+    def stop(self, seconds: float | None = None) -> int:
+        """Stops taking requests, waits up to `seconds` for those that it has, and frees all.
+
+        Returns how many requests had to be failed.
+        """
+        if self._state in ("new", "stopped"):
+            self._state = "stopped"
+            return 0
+        self._state = "stopping"
+        limit = self.settings.drain_seconds if seconds is None else seconds
+        end = time.monotonic() + limit
+        log.info("stopping; requests get %g s to end", limit)
+        if self._thread is not None and self._loop is not None:
+            self._limit = limit
+            assert self._stop is not None
+            self._loop.call_soon_threadsafe(self._stop.set)
+            self._thread.join()
+        lost = self.repository.close(max(0.0, end - time.monotonic()))
+        self._state = "stopped"
+        log.info("stopped", extra={"requests_lost": lost})
+        return lost
+
+    def __enter__(self) -> Server:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether all models were loaded, or have failed to, and the server does not stop."""
+        return self._state == "ready"
+
+    def _serve(self) -> None:
+        try:
+            asyncio.run(self._run())
+        except BaseException as failure:
+            self._failure = failure
+            if self._opened.is_set():
+                log.exception("the server ended")
+        finally:
+            self._opened.set()
+
+    async def _run(self) -> None:
+        settings = self.settings
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        async with contextlib.AsyncExitStack() as stack:
+            if settings.http_port is not None:
+                await stack.enter_async_context(self._http())
+            if settings.grpc_port is not None:
+                grpc_server, port = make_server(self)
+                await grpc_server.start()
+                self.grpc_address = _address(settings.host, port)
+                stack.push_async_callback(lambda: grpc_server.stop(self._limit))
+            self._opened.set()
+            await self._stop.wait()
+
+    @contextlib.asynccontextmanager
+    async def _http(self) -> Any:
+        settings = self.settings
+        listener = _listen(settings.host, settings.http_port or 0)
+        config = uvicorn.Config(
+            Endpoints(self).app(),
+            http=connections_of(settings),
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            limit_concurrency=settings.max_connections,
+            timeout_keep_alive=int(max(1, settings.idle_seconds)),
+            timeout_graceful_shutdown=int(settings.drain_seconds) + 1,
+        )
+        server = uvicorn.Server(config)
+        task = asyncio.create_task(server.serve(sockets=[listener]))
+        end = time.monotonic() + _START_SECONDS
+        while not server.started and not task.done() and time.monotonic() < end:
+            await asyncio.sleep(0.005)
+        if not server.started:
+            task.cancel()
+            raise OSError("HTTP does not start")
+        self.http_address = _address(settings.host, listener.getsockname()[1])
+        try:
+            yield
+        finally:
+            config.timeout_graceful_shutdown = int(self._limit) + 1
+            server.should_exit = True
+            await task
+
+    _limit = 0.0
+
+    # For both protocols.
+
+    def metadata(self) -> dict[str, Any]:
+        """The answer of the server's metadata endpoints."""
+        return {"name": "kiln", "version": __version__, "extensions": EXTENSIONS}
+
+    def versions_of(self, name: str, version: str) -> list[Version]:
+        """The versions that statistics are asked of; all of all models without a name."""
+        if not name:
+            return self.repository.all_versions()
+        if version:
+            return [self.repository.find(name, version)]
+        return self.repository.versions(name)
+
+    def _check_control(self) -> None:
+        if not self.settings.model_control:
+            raise ServeError(Reason.NOT_SUPPORTED, "this server does not let clients load and unload models")
+        if self._state == "stopping":
+            raise ServeError(Reason.UNAVAILABLE, "the server stops")
+
+    async def load_for_client(self, name: str, parameters: dict[str, Any]) -> None:
+        """Loads a model in a thread, while requests go on."""
+        self._check_control()
+        override = override_of(parameters)
+        await asyncio.to_thread(self.repository.load, name, override)
+
+    async def unload_for_client(self, name: str) -> None:
+        self._check_control()
+        await asyncio.to_thread(self.repository.unload, name)
+
+    # For the program.
+
+    def submit(
+        self,
+        model: str,
+        inputs: Mapping[str, Any],
+        *,
+        outputs: Sequence[str] | None = None,
+        version: int | None = None,
+        timeout: float | None = None,
+    ) -> concurrent.futures.Future:
+        """Puts a request in a model's queue. The future gives a dict of names to numpy arrays.
+
+        inputs: numpy arrays, or what becomes one. They are not copied: leave them as they are until the future ends.
+        timeout: seconds for which the request may wait.
+
+        Raises ServeError, and so does the future.
+        """
+        if self._state in ("stopping", "stopped"):
+            raise ServeError(Reason.UNAVAILABLE, "the server stops")
+        tensors = {name: _tensor_of(name, array) for name, array in inputs.items()}
+        timeout_ns = None if timeout is None else int(timeout * 1e9)
+        return self.repository.submit(model, version, tensors, outputs, timeout_ns)[1]
+
+    def infer(self, model: str, inputs: Mapping[str, Any], **options: Any) -> dict[str, np.ndarray]:
+        """Runs a model and returns its outputs by name; options are those of `submit`."""
+        return self.submit(model, inputs, **options).result()
+
+
+def _tensor_of(name: str, array: Any) -> Tensor:
+    array = np.ascontiguousarray(array)
+    datatype = OF_ENGINE.get(array.dtype.name)
+    if datatype is None or not array.dtype.isnative:
+        raise invalid(f"input {name!r} is an array of {array.dtype}, which engines do not have")
+    return Tensor(datatype, np.shape(array), array.reshape(-1).view(np.uint8))
+
+
+def _address(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A socket that listens on a port, which nobody else uses."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+    except OSError as failure:
+        listener.close()
+        raise OSError(f"HTTP cannot listen on {_address(host, port)}: {failure}") from None
+    return listener

@@ -1,0 +1,307 @@
+"""kiln.serve: the queue's rules, and joined requests."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+import serving
+from onnx import helper
+from serving import infer, input_of, rows, wait_for
+
+import kiln
+import kiln_models
+from kiln.serve import ServeError
+from kiln.serve._batcher import Batcher, Closed, Request, Spans
+from kiln.serve._config import BatchRules
+from kiln.serve._trial import why_not_joined
+
+FLOAT = kiln_models.FLOAT
+
+
+def batcher(spans=((1, 8),), **rules):
+    made = BatchRules(**{"most": 8, "joins": True, **rules})
+    return Batcher(made, lambda key: Spans(list(spans), made.most))
+
+
+def put(queue, *sizes, key="k"):
+    requests = [Request([], rows, key, None) for rows in sizes]
+    for request in requests:
+        queue.put(request)
+    return requests
+
+
+def taken(queue):
+    return [request.rows for request in queue.take()]
+
+
+# The queue alone.
+
+
+def test_takes_what_waits():
+    queue = batcher()
+    put(queue, 1, 2, 3)
+    assert taken(queue) == [1, 2, 3] and queue.length == 0
+
+
+def test_ends_at_the_largest_batch():
+    queue = batcher()
+    put(queue, 3, 4, 2, 6)
+    assert [taken(queue), taken(queue)] == [[3, 4], [2, 6]]
+
+
+def test_keys_stay_apart_and_the_oldest_comes_first():
+    queue = batcher()
+    put(queue, 1, key="a")
+    put(queue, 2, key="b")
+    put(queue, 3, key="a")
+    assert [taken(queue), taken(queue)] == [[1, 3], [2]]
+
+
+def test_without_a_key_each_runs_alone():
+    queue = batcher()
+    put(queue, 1, 1, 1, key=None)
+    assert [taken(queue) for _ in range(3)] == [[1], [1], [1]]
+
+
+def test_sizes_between_profiles_are_left_out():
+    queue = batcher(spans=[(1, 1), (4, 8)])
+    put(queue, 1, 1, 1)
+    assert taken(queue) == [1]  # two or three rows are in no profile
+    put(queue, 1, 1)
+    assert taken(queue) == [1, 1, 1, 1]
+
+
+def test_waits_for_the_delay_and_no_longer():
+    queue = batcher(delay_ns=100_000_000)
+    put(queue, 1)
+    started = time.monotonic()
+    assert taken(queue) == [1]
+    assert 0.09 <= time.monotonic() - started < 5
+
+
+def test_a_full_batch_does_not_wait():
+    queue = batcher(delay_ns=60_000_000_000)
+    threading.Timer(0.05, lambda: put(queue, 5)).start()
+    put(queue, 3)
+    assert taken(queue) == [3, 5]
+
+
+def test_a_full_batch_of_another_key_goes_ahead():
+    queue = batcher(delay_ns=60_000_000_000)
+    put(queue, 1, key="a")
+    put(queue, 8, key="b")
+    assert taken(queue) == [8]
+
+
+def test_preferred_sizes():
+    queue = batcher(delay_ns=60_000_000_000, preferred=(2, 4))
+    put(queue, 1, 1, 1, 1, 1)
+    assert taken(queue) == [1, 1, 1, 1]  # the largest that there is
+    put(queue, 1)
+    assert taken(queue) == [1, 1]
+    queue = batcher(delay_ns=1_000_000, preferred=(4,))
+    put(queue, 1, 1)
+    assert taken(queue) == [1, 1]  # the delay is over
+
+
+def test_a_full_queue_refuses():
+    queue = batcher(max_queue=2)
+    put(queue, 1, 1)
+    with pytest.raises(ServeError, match="the queue is full: 2 requests wait"):
+        put(queue, 1)
+    taken(queue)
+    put(queue, 1)
+
+
+def test_cancelled_requests_leave_their_place():
+    queue = batcher(max_queue=2)
+    first, second = put(queue, 1, 2)
+    assert first.cancel() and queue.length == 1
+    put(queue, 3)
+    assert taken(queue) == [2, 3]
+    assert second.set_running_or_notify_cancel()
+
+
+def test_closing_ends_the_delay_and_then_the_threads():
+    queue = batcher(delay_ns=60_000_000_000)
+    put(queue, 1)
+    threading.Timer(0.05, queue.close).start()
+    assert taken(queue) == [1] and queue.take() is None
+    with pytest.raises(Closed):
+        put(queue, 1)
+
+
+def test_many_threads_lose_nothing():
+    queue, seen = batcher(delay_ns=200_000), []
+
+    def work():
+        while (batch := queue.take()) is not None:
+            assert sum(r.rows for r in batch) <= 8 and len({r.key for r in batch}) == 1
+            for request in batch:
+                request.set_result(request.rows)
+
+    def send(i):
+        seen.extend(put(queue, *[1 + (i + k) % 4 for k in range(200)], key=i % 3))
+
+    workers = [threading.Thread(target=work) for _ in range(3)]
+    senders = [threading.Thread(target=send, args=(i,)) for i in range(4)]
+    queue._rules = BatchRules(most=8, joins=True, delay_ns=200_000, max_queue=10_000)
+    for thread in workers + senders:
+        thread.start()
+    for thread in senders:
+        thread.join()
+    assert all(request.result(30) == request.rows for request in seen) and len(seen) == 800
+    queue.close()
+    for thread in workers:
+        thread.join(30)
+    assert queue.length == 0 and not queue._groups and not queue._rows
+
+
+# Whether requests may be joined.
+
+
+def built(nodes, inputs, outputs, weights=(), most=8):
+    model = kiln_models.model(nodes, inputs, outputs, weights)
+    shapes = {name: [(1, *shape[1:]), (2, *shape[1:]), (most, *shape[1:])] for name, _, shape in inputs}
+    return kiln.compile(model, shapes=shapes, **serving.QUICK)
+
+
+def test_rows_of_their_own_are_found():
+    assert why_not_joined(serving.affine_engine()) is None
+
+
+X, Y = ("x", FLOAT, ["n", 4]), ("y", FLOAT, ["n", 4])
+
+
+@pytest.mark.parametrize("nodes, weights, words", [
+    ([helper.make_node("Softmax", ["x"], ["y"], axis=0)], (), "rows of output 'y' depend on other rows"),
+    ([helper.make_node("CumSum", ["x", "axis"], ["y"])], [("axis", np.array(0))], "depend on"),
+    ([helper.make_node("ReduceMean", ["x", "axes"], ["m"]), helper.make_node("Sub", ["x", "m"], ["y"])],
+     [("axes", np.array([0]))], "rows of output 'y' depend on other rows"),
+])  # fmt: skip
+def test_rows_that_know_each_other_are_found(nodes, weights, words):
+    assert words in why_not_joined(built(nodes, [X], [Y], weights))
+
+
+def test_axes_that_are_no_batch_are_found():
+    fixed = kiln.compile(kiln_models.affine(2)[0], **serving.QUICK)
+    assert "is fixed" in why_not_joined(fixed)
+    assert "is fixed" in why_not_joined(kiln.compile(kiln_models.non_zero(), **serving.QUICK))
+    one = kiln.compile(kiln_models.affine()[0], shapes={"x": [(3, 4), (5, 4)]}, **serving.QUICK)
+    assert "takes two requests at once" in why_not_joined(one)
+
+
+# Joined requests.
+
+
+def test_joined_answers_are_those_of_the_joined_run():
+    """Requests that wait for each other run as one batch, and each gets its rows of exactly that run."""
+    engine = serving.affine_engine()
+    with serving.serve({"affine": engine}, max_queue_delay_us=2_000_000) as server:
+        parts = [rows(2, i) for i in range(4)]
+        futures = [server.submit("affine", {"x": part}) for part in parts]
+        together = engine(np.concatenate(parts))
+        for i, future in enumerate(futures):
+            np.testing.assert_array_equal(future.result(30)["y"], together[2 * i : 2 * i + 2])
+        (version,) = server.repository.versions("affine")
+        assert version.statistics.execution_count == 1 and list(version.statistics.batches) == [8]
+
+
+def test_without_joining_answers_have_every_bit():
+    engine = serving.affine_engine()
+    with serving.serve({"affine": engine}, max_batch_size=0, instances=2) as server:
+        parts = [rows(1 + i % 8, i) for i in range(64)]
+        futures = [server.submit("affine", {"x": part}) for part in parts]
+        for part, future in zip(parts, futures):
+            np.testing.assert_array_equal(future.result(30)["y"], engine(part))
+        (version,) = server.repository.versions("affine")
+        assert version.statistics.execution_count == 64
+
+
+def test_other_shapes_are_not_joined():
+    tanh = helper.make_node("Tanh", ["x"], ["y"])
+    model = kiln_models.model([tanh], [("x", FLOAT, ["n", "k"])], [("y", FLOAT, ["n", "k"])])
+    engine = kiln.compile(model, shapes={"x": [(1, 1), (2, 4), (8, 8)]}, **serving.QUICK)
+    with serving.serve({"m": engine}, max_queue_delay_us=300_000) as server:
+        sent = [rows(1, i, 1 + i % 3) for i in range(12)]
+        futures = [server.submit("m", {"x": x}) for x in sent]
+        for x, future in zip(sent, futures):
+            np.testing.assert_allclose(future.result(30)["y"], np.tanh(x), rtol=1e-5)
+        (version,) = server.repository.versions("m")
+        assert version.statistics.execution_count == 3 and list(version.statistics.batches) == [4]
+
+
+def test_a_request_at_fault_fails_alone():
+    """A joined run that fails is done again, request by request."""
+    engine = serving.affine_engine()
+    with serving.serve({"affine": engine}, max_queue_delay_us=300_000) as server:
+        (version,) = server.repository.versions("affine")
+        real, calls = type(engine).__call__, []
+
+        class Faulty:
+            """The engine, but for numbers above 1e6."""
+
+            def __getattr__(self, name):
+                return getattr(engine, name)
+
+            def __call__(self, *arrays):
+                calls.append(arrays[0].shape[0])
+                if np.max(arrays[0]) > 1e6:
+                    raise kiln.Error("numbers too large")
+                return real(engine, *arrays)
+
+        for instance in version_instances(version):
+            instance._engine = Faulty()
+        good = [rows(1, i) for i in range(3)]
+        futures = [server.submit("affine", {"x": x}) for x in good]
+        bad = server.submit("affine", {"x": np.full((1, 4), 1e7, "f")})
+        for x, future in zip(good, futures):
+            np.testing.assert_array_equal(future.result(30)["y"], engine(x))
+        with pytest.raises(ServeError, match="numbers too large"):
+            bad.result(30)
+        assert calls == [4, 1, 1, 1, 1]
+
+
+def version_instances(version):
+    """The instances of a version's threads."""
+    import gc
+
+    from kiln.serve._instance import Instance
+
+    return [one for one in gc.get_objects() if isinstance(one, Instance) and one._statistics is version.statistics]
+
+
+def test_a_request_may_wait_for_so_long():
+    engine = serving.affine_engine()
+    with serving.serve({"affine": engine}, max_queue_delay_us=5_000_000) as server:
+        answer = infer(server, "affine", input_of(rows(1)), parameters={"timeout": 100_000})
+        assert answer.status == 504 and "took longer than 100 ms" in answer.error
+        (version,) = server.repository.versions("affine")
+        wait_for(lambda: version.queue_length == 0)  # the queue hears of it behind the answer
+        assert version.queue_length == 0 and version.statistics.failures == {"expired": 1}
+
+
+def test_answers_go_with_their_last_reference():
+    """Nothing waits for the garbage collector, which comes late for a server of large arrays."""
+    import asyncio
+    import gc
+    import weakref
+
+    from kiln.serve._calls import Call, run
+
+    with serving.serve({"affine": serving.affine_engine()}) as server:
+        gc.collect()
+        gc.disable()
+        try:
+            found = server.infer("affine", {"x": rows(2)})
+            kept = [weakref.ref(found["y"])]
+            call = Call("affine", "")
+            call.add_tensor("x", "FP32", (2, 4), rows(2).reshape(-1).view(np.uint8))
+            found = asyncio.run(run(server.repository, call, 30))[1]
+            kept.append(weakref.ref(found["y"]))
+            del found
+            time.sleep(0.1)  # a thread lets go of its batch
+            assert [one() for one in kept] == [None, None]
+        finally:
+            gc.enable()

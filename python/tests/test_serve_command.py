@@ -1,0 +1,143 @@
+"""python -m kiln.serve as a process: flags, logs, signals."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+import serving
+
+import kiln_models
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory):
+    return serving.affine_engine().save(tmp_path_factory.mktemp("plans") / "affine.plan")
+
+
+class Process:
+    """A server in a process; `logs` are the objects of its lines."""
+
+    def __init__(self, *words, command=(sys.executable, "-m", "kiln.serve")):
+        self.process = subprocess.Popen(
+            [*command, "--http-port=0", "--grpc-port=0", *map(str, words)], stderr=subprocess.PIPE, text=True
+        )
+        self.logs, self._grew = [], threading.Condition()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self):
+        for line in self.process.stderr:
+            with self._grew:
+                self.logs.append(json.loads(line))
+                self._grew.notify_all()
+
+    def line(self, start):
+        """The first line whose message starts so."""
+        find = lambda: next((line for line in self.logs if line["message"].startswith(start)), None)  # noqa: E731
+        with self._grew:
+            assert self._grew.wait_for(find, 60), self.logs
+        return find()
+
+    def __enter__(self):
+        ready = self.line("serving")
+        self.http_address, self.grpc_address = ready["http"], ready["grpc"]
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self._reader.join()
+        self.process.stderr.close()
+
+
+def test_serves_and_stops(plan):
+    with Process(plan, f"second={plan}", "--log-requests") as server:
+        x = serving.rows(2)
+        answer = serving.infer(server, "affine", serving.input_of(x))
+        assert answer.status == 200 and serving.infer(server, "second", serving.input_of(x)).status == 200
+        line = server.line("request")
+        assert line["path"] == "/v2/models/affine/infer" and line["status"] == 200 and line["level"] == "info"
+        assert set(line) == {"time", "level", "logger", "message", "method", "path", "status", "ms"}
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(30) == 0
+        assert server.line("stopped")["requests_lost"] == 0
+
+
+def test_names_repository_and_hangup(plan, tmp_path):
+    folder = serving.make_model_folder(tmp_path, "other", None, {1: plan.read_bytes()})
+    with Process(plan, "--name", "mine", "--model-repository", tmp_path) as server:
+        assert {row["name"] for row in serving.post(server, "/v2/repository/index").json} == {"mine", "other"}
+        replaced = folder / "1" / "new"
+        model = serving.kiln.compile(kiln_models.affine()[0], shapes={"x": [(1, 4), (2, 4)]}, **serving.QUICK)
+        replaced.write_bytes(bytes(model))
+        replaced.replace(folder / "1" / "model.plan")
+        server.process.send_signal(signal.SIGHUP)
+        server.line("model other is ready")
+        with server._grew:
+            ready = lambda: [line for line in server.logs if line["message"] == "model other is ready"]  # noqa: E731
+            assert server._grew.wait_for(lambda: len(ready()) == 2, 30)
+        assert serving.get(server, "/v2/models/other/config").json["max_batch_size"] == 2
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(30) == 0
+
+
+def test_polls(plan, tmp_path):
+    with Process("--model-repository", tmp_path, "--poll-seconds=0.2", plan) as server:
+        serving.make_model_folder(tmp_path, "later", None, {1: plan.read_bytes()})
+        server.line("model later is ready")
+        assert serving.get(server, "/v2/models/later/ready").status == 200
+
+
+def test_stopped_while_it_loads(tmp_path):
+    """A signal ends a build that takes long."""
+    path = tmp_path / "long.onnx"
+    path.write_bytes(kiln_models.chain(1500).SerializeToString())
+    server = Process(path)
+    try:
+        server.line("building")
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(60) == 0
+    finally:
+        server.__exit__()
+
+
+@pytest.mark.parametrize("words, status, said", [
+    ([], 2, "name a plan, an ONNX file or --model-repository"),
+    (["a.plan", "--name", "x", "--name", "y"], 2, "2 --name for 1 files"),
+    (["a.plan", "b/a.plan"], 2, "two models are called 'a'"),
+    (["nowhere.plan"], 1, "no model could be loaded"),
+    (["--model-repository", "nowhere"], 1, "there is no folder 'nowhere'"),
+    (["a.plan", "--max-queue=0"], 1, "max_queue is 0; at least 1 is needed"),
+    (["a.plan", "--min-shapes=x"], 2, "invalid parse_shapes value: 'x'"),
+])  # fmt: skip
+def test_wrong_words(words, status, said):
+    done = subprocess.run(
+        [sys.executable, "-m", "kiln.serve", "--http-port=0", "--grpc-port=0", *words],
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == status and said in done.stderr, done.stderr
+
+
+def test_the_program_kiln_runs_it(plan):
+    program = pathlib.Path(os.environ.get("KILN_BUILD", "/nowhere")) / "kiln"
+    if not program.exists():
+        pytest.skip(f"KILN_BUILD has no program kiln ({program})")
+    os.environ["KILN_PYTHON"] = sys.executable
+    try:
+        with Process(plan, command=(program, "serve")) as server:
+            assert serving.get(server, "/v2/health/ready").status == 200
+            server.process.send_signal(signal.SIGTERM)
+            assert server.process.wait(30) == 0
+    finally:
+        del os.environ["KILN_PYTHON"]
+
+
+def test_the_command_of_the_wheel_runs_it():
+    program = "import sys; sys.argv[1:] = ['serve', '--help']; from kiln import _commands; _commands.kiln()"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stdout.startswith("usage: kiln serve"), done.stderr

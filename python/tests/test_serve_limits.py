@@ -1,0 +1,263 @@
+"""kiln.serve: clients that send too much, too slowly or leave, full queues, and the end of a server."""
+
+import json
+import socket
+import threading
+import time
+
+import kiln_models
+import numpy as np
+import pytest
+import serving
+from onnx import helper
+from serving import connect, get, infer, input_of, post, request, rows, wait_for
+
+import kiln
+from kiln.serve import ServeError
+
+X = {"name": "x", "datatype": "FP32", "shape": [1, 4], "data": [1, 2, 3, 4]}
+BODY = json.dumps({"inputs": [X]}).encode()
+PATH = "/v2/models/affine/infer"
+
+
+@pytest.fixture(scope="module")
+def engine():
+    return serving.affine_engine()
+
+
+def closed_within(connection, seconds):
+    """Whether the server closes a connection in time; and what it sent before."""
+    connection.settimeout(seconds)
+    found = []
+    try:
+        while data := connection.recv(1 << 20):
+            found.append(data)
+    except socket.timeout:
+        return False, b"".join(found)
+    except ConnectionError:
+        pass
+    return True, b"".join(found)
+
+
+def test_too_large(engine):
+    with serving.serve({"affine": engine}, max_request_bytes=1000, grpc_port=None) as server:
+        answer = request(server, "POST", PATH, b" " * 300_000)
+        assert (answer.status, answer.error) == (413, "the request has 300000 bytes; 1000 are possible")
+        answer = request(server, "POST", PATH, (b" " * 400 for _ in range(1000)))  # of unknown length
+        assert answer.status == 413 and "more bytes; 1000 are possible" in answer.error
+        assert infer(server, "affine", X).status == 200
+        assert server.budget.used == 0
+
+
+def test_too_many_bytes_at_once(engine):
+    with serving.serve({"affine": engine}, max_bytes_in_flight=10_000, grpc_port=None) as server:
+        held = connect(server)
+        held.sendall(b"POST %s HTTP/1.1\r\nhost: x\r\ncontent-length: 9000\r\n\r\n1" % PATH.encode())
+        wait_for(lambda: server.budget.used == 9000)
+        answer = request(server, "POST", PATH, b" " * 2000)
+        assert answer.status == 503 and "the server holds 9000 bytes" in answer.error
+        assert answer.headers["retry-after"] == "1"
+        held.close()
+        wait_for(lambda: server.budget.used == 0)
+        assert infer(server, "affine", X).status == 200
+
+
+def test_slow_heads(engine):
+    with serving.serve({"affine": engine}, header_seconds=0.5, grpc_port=None) as server:
+        silent, slow, second = connect(server), connect(server), connect(server)
+        slow.sendall(b"GET /v2 HTTP/1.1\r\nhost: ")
+        second.sendall(b"GET /v2/health/live HTTP/1.1\r\nhost: x\r\n\r\nGET /v2 HTT")
+        stop = threading.Event()
+
+        def drip():  # a byte now and then does not help
+            while not stop.wait(0.1):
+                try:
+                    slow.sendall(b"x")
+                except OSError:
+                    return
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        for connection in (silent, slow, second):
+            ended, found = closed_within(connection, 10)
+            assert ended
+            assert (b"200 OK" in found) == (connection is second)
+        stop.set()
+        thread.join()
+        assert infer(server, "affine", X).status == 200
+
+
+def test_long_heads(engine):
+    with serving.serve({"affine": engine}, grpc_port=None) as server:
+        connection = connect(server)
+        try:
+            connection.sendall(b"GET /v2 HTTP/1.1\r\n" + b"a: %s\r\n" % (b"b" * 1000) * 1000)
+        except ConnectionError:
+            pass
+        assert closed_within(connection, 10)[0]
+        assert get(server, "/v2").status == 200
+
+
+def test_slow_bodies(engine):
+    with serving.serve({"affine": engine}, body_seconds=0.5, grpc_port=None) as server:
+        connection = connect(server)
+        connection.sendall(b"POST %s HTTP/1.1\r\nhost: x\r\ncontent-length: 500\r\n\r\n{" % PATH.encode())
+        ended, found = closed_within(connection, 10)
+        assert ended and b"408 Request Timeout" in found and b"the body did not come within 0.5 s" in found
+        assert server.budget.used == 0
+
+
+def test_clients_that_do_not_read():
+    """An answer that nobody takes holds its connection for so long and no longer."""
+    size = 1 << 24
+    node = helper.make_node("Expand", ["x", "shape"], ["y"])
+    weights = [("shape", np.array([size]))]
+    large = kiln_models.model([node], [("x", kiln_models.FLOAT, [1])], [("y", kiln_models.FLOAT, [size])], weights)
+    engine = kiln.compile(large, **serving.QUICK)
+    one = {"name": "x", "datatype": "FP32", "shape": [1], "data": [1]}
+    body = json.dumps({"inputs": [one], "parameters": {"binary_data_output": True}}).encode()
+    head = b"POST /v2/models/large/infer HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n" % len(body)
+    with serving.serve({"large": engine}, write_seconds=0.5, grpc_port=None) as server:
+        patient = connect(server)
+        patient.sendall(head + body)
+        time.sleep(2)
+        ended, found = closed_within(patient, 10)
+        assert ended and len(found) < 4 * size
+        reader = connect(server)  # one that reads gets all of it
+        reader.sendall(head.replace(b"host: x", b"connection: close") + body)
+        ended, found = closed_within(reader, 20)
+        assert ended and len(found) > 4 * size
+
+
+def test_malformed_http(engine):
+    with serving.serve({"affine": engine}, grpc_port=None) as server:
+        for noise in (b"\x16\x03\x01\x02\x00\x01\x00", b"GET\r\n\r\n", b"POST / HTTP/9.9\r\n\r\n", b"\0" * 1000):
+            connection = connect(server)
+            connection.sendall(noise)
+            connection.shutdown(socket.SHUT_WR)
+            closed_within(connection, 10)
+            connection.close()
+        assert infer(server, "affine", X).status == 200
+
+
+def test_a_body_that_ends_early(engine):
+    with serving.serve({"affine": engine}, grpc_port=None) as server:
+        connection = connect(server)
+        connection.sendall(b"POST %s HTTP/1.1\r\nhost: x\r\ncontent-length: 500\r\n\r\n{" % PATH.encode())
+        connection.close()
+        wait_for(lambda: server.budget.used == 0)
+        assert infer(server, "affine", X).status == 200
+
+
+def test_a_full_queue(engine):
+    grpc = pytest.importorskip("grpc")
+    from kiln.serve._messages import MESSAGES
+
+    with serving.serve({"affine": engine}, max_queue=3, max_queue_delay_us=3_000_000) as server:
+        waiting = [server.submit("affine", {"x": rows(1, i)}) for i in range(3)]
+        answer = infer(server, "affine", X)
+        assert answer.status == 503 and answer.headers["retry-after"] == "1"
+        assert answer.error == "the queue is full: 3 requests wait; try again later"
+        with grpc.insecure_channel(server.grpc_address) as channel:
+            call = channel.unary_unary("/inference.GRPCInferenceService/ModelInfer")
+            sent = MESSAGES["ModelInferRequest"](
+                model_name="affine",
+                inputs=[{"name": "x", "datatype": "FP32", "shape": [1, 4]}],
+                raw_input_contents=[bytes(16)],
+            )
+            with pytest.raises(grpc.RpcError) as found:
+                call(sent.SerializeToString(), timeout=30)
+            assert found.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert all(future.result(30)["y"].shape == (1, 3) for future in waiting)
+        assert infer(server, "affine", X, parameters={"timeout": 10}).status == 504  # there is room again
+
+
+def test_clients_that_leave(engine):
+    grpc = pytest.importorskip("grpc")
+    from kiln.serve._messages import MESSAGES
+
+    with serving.serve({"affine": engine}, max_queue_delay_us=30_000_000) as server:
+        (version,) = server.repository.versions("affine")
+        connection = connect(server)
+        head = b"POST %s HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n" % (PATH.encode(), len(BODY))
+        connection.sendall(head + BODY)
+        wait_for(lambda: version.queue_length == 1)
+        connection.close()
+        wait_for(lambda: version.queue_length == 0 and server.budget.used == 0)
+        with grpc.insecure_channel(server.grpc_address) as channel:
+            call = channel.unary_unary("/inference.GRPCInferenceService/ModelInfer")
+            sent = MESSAGES["ModelInferRequest"](
+                model_name="affine",
+                inputs=[{"name": "x", "datatype": "FP32", "shape": [1, 4]}],
+                raw_input_contents=[bytes(16)],
+            ).SerializeToString()
+            future = call.future(sent, timeout=30)
+            wait_for(lambda: version.queue_length == 1)
+            future.cancel()
+            wait_for(lambda: version.queue_length == 0)
+            with pytest.raises(grpc.RpcError) as found:
+                call(sent, timeout=0.3)
+            assert found.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+            wait_for(lambda: version.queue_length == 0 and server.budget.used == 0)
+        assert version.statistics.execution_count == 0
+        # The deadline is gRPC's and the server's: whichever comes first.
+        wait_for(lambda: sum(version.statistics.failures.values()) == 3)
+        assert version.statistics.failures["cancelled"] >= 2
+
+
+def test_stopping_answers_what_waits(engine):
+    """Requests that were taken are answered, with the delay cut short; later ones are refused."""
+    server = kiln.serve.Server(
+        {"affine": engine}, settings=serving.settings(max_queue_delay_us=2_000_000, grpc_port=None)
+    ).start()
+    answers = []
+    threads = [threading.Thread(target=lambda: answers.append(infer(server, "affine", X))) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    (version,) = server.repository.versions("affine")
+    wait_for(lambda: version.queue_length == 5)
+    assert server.stop() == 0
+    for thread in threads:
+        thread.join(30)
+    assert [answer.status for answer in answers] == [200] * 5
+    assert not server.is_ready
+    with pytest.raises(ServeError, match="the server stops"):
+        server.submit("affine", {"x": rows(1)})
+    with pytest.raises(OSError):
+        connect(server)
+    assert engine(rows(1)).shape == (1, 3)  # an engine of the program stays the program's
+
+
+def test_ports_in_use(engine):
+    with serving.serve({"affine": engine}) as server:
+        for kind in ("http", "grpc"):
+            port = int(getattr(server, f"{kind}_address").rpartition(":")[2])
+            with pytest.raises(OSError, match="cannot listen on 127.0.0.1"):
+                with serving.serve({"affine": engine}, **{f"{kind}_port": port}):
+                    pass
+
+
+def test_settings_are_checked():
+    for name, value in (("max_queue", 0), ("body_seconds", -1), ("http_port", 70000), ("header_seconds", float("nan"))):
+        with pytest.raises(ValueError, match=name):
+            serving.settings(**{name: value})
+
+
+def test_many_servers_leave_nothing(engine):
+    """Threads and files of servers that have ended are gone."""
+    import os
+
+    def count():
+        return threading.active_count(), len(os.listdir("/proc/self/fd"))
+
+    def once():
+        with serving.serve({"affine": engine}, grpc_port=None) as server:
+            assert infer(server, "affine", X).status == 200
+            np.testing.assert_equal(post(server, "/v2/repository/index").status, 200)
+            assert input_of(rows(1))
+
+    once()
+    before = count()
+    for _ in range(5):
+        once()
+    wait_for(lambda: count() <= before)

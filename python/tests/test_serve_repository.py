@@ -1,0 +1,337 @@
+"""kiln.serve: Triton's model repository, versions, loading anew, and models that fail."""
+
+import gc
+import json
+import pathlib
+import shutil
+import threading
+import weakref
+
+import numpy as np
+import pytest
+import serving
+from serving import get, infer, input_of, make_model_folder, post, rows
+
+import kiln
+import kiln_models
+from kiln.serve import _config
+
+FLOAT = kiln_models.FLOAT
+
+
+def scaled(factor):
+    """A model, y = x * factor for batches of rows of 4."""
+    from onnx import helper
+
+    node = helper.make_node("Mul", ["x", "f"], ["y"])
+    weights = [("f", np.array([factor], "f"))]
+    return kiln_models.model([node], [("x", FLOAT, ["n", 4])], [("y", FLOAT, ["n", 4])], weights)
+
+
+def plan_of(factor, most=8):
+    return bytes(kiln.compile(scaled(factor), shapes={"x": [(1, 4), (2, 4), (most, 4)]}, **serving.QUICK))
+
+
+@pytest.fixture(scope="module")
+def plans():
+    return {factor: plan_of(factor) for factor in (2, 3, 5)}
+
+
+CONFIG = """
+# A comment.
+name: "scaled"
+platform: "tensorrt_plan"
+max_batch_size: 8
+input [ { name: "x", data_type: TYPE_FP32, dims: [ 4 ] } ]
+output [ { name: "y" data_type: TYPE_FP32 dims: [ 4 ] } ]
+instance_group [ { count: 2 } ]
+dynamic_batching { preferred_batch_size: [ 4, 8 ] max_queue_delay_microseconds: 100 }
+"""
+
+
+def factor_of(server, model="scaled", path=""):
+    answer = infer(server, model, input_of(np.ones((1, 4), "f")), path=path)
+    return answer.json["outputs"][0]["data"][0] if answer.status == 200 else answer.error
+
+
+def test_a_repository(tmp_path, plans):
+    make_model_folder(tmp_path, "scaled", CONFIG, {1: plans[2], 3: plans[3]})
+    make_model_folder(tmp_path, "plain", None, {1: plans[5]})
+    (tmp_path / ".git").mkdir()
+    with serving.serve(repositories=[tmp_path]) as server:
+        assert not server.failed
+        assert factor_of(server) == 3 and factor_of(server, "plain") == 5  # the latest version by default
+        assert get(server, "/v2/models/scaled").json["versions"] == ["3"]
+        assert get(server, "/v2/models/scaled").json["platform"] == "tensorrt_plan"
+        config = get(server, "/v2/models/scaled/config").json
+        assert config["dynamic_batching"]["preferred_batch_size"] == [4, 8]
+        (version,) = server.repository.versions("scaled")
+        assert len(version._threads) == 2 and version.rules.delay_ns == 100_000
+        assert get(server, "/v2/models/plain/config").json["max_batch_size"] == 8
+
+
+def test_an_onnx_file(tmp_path):
+    config = """
+    backend: "onnxruntime"
+    max_batch_size: 4
+    parameters { key: "optimization_level" value { string_value: "0" } }
+    parameters { key: "tf32" value { string_value: "false" } }
+    """
+    make_model_folder(tmp_path, "scaled", config, {1: scaled(7).SerializeToString()}, "onnx")
+    path = tmp_path / "single.onnx"
+    path.write_bytes(kiln_models.affine()[0].SerializeToString())
+    with serving.serve({"single": path}, repositories=[tmp_path], max_batch_size=2) as server:
+        assert factor_of(server) == 7
+        answer = infer(server, "scaled", input_of(rows(5)))
+        assert answer.error.endswith("a batch of 5 was sent; from 1 to 4 are possible")
+        (version,) = server.repository.versions("scaled")
+        assert not version.rules.joins  # as in Triton: no dynamic_batching, no joining
+        assert get(server, "/v2/models/single/config").json["max_batch_size"] == 2
+
+
+@pytest.mark.parametrize("policy, versions, default", [
+    ("", ["4"], 5),
+    ("version_policy { latest { num_versions: 2 } }", ["2", "4"], 5),
+    ("version_policy { all { } }", ["1", "2", "4"], 5),
+    ("version_policy { specific { versions: [ 1, 2 ] } }", ["1", "2"], 3),
+])  # fmt: skip
+def test_versions(tmp_path, plans, policy, versions, default):
+    make_model_folder(tmp_path, "scaled", policy, {1: plans[2], 2: plans[3], 4: plans[5]})
+    with serving.serve(repositories=[tmp_path]) as server:
+        assert get(server, "/v2/models/scaled").json["versions"] == versions
+        assert factor_of(server) == default
+        for version, factor in (("1", 2), ("2", 3), ("4", 5)):
+            found = factor_of(server, path=f"/versions/{version}")
+            assert found == factor if version in versions else "has no version" in found
+
+
+def test_reshape(tmp_path, plans):
+    config = """
+    max_batch_size: 8
+    input { name: "x" data_type: TYPE_FP32 dims: [ 2, 2 ] reshape { shape: [ 4 ] } }
+    output { name: "y" data_type: TYPE_FP32 dims: [ 4, 1 ] reshape { shape: [ 4 ] } }
+    dynamic_batching { }
+    """
+    make_model_folder(tmp_path, "scaled", config, {1: plans[2]})
+    with serving.serve(repositories=[tmp_path]) as server:
+        x = np.arange(12, dtype="f").reshape(3, 2, 2)
+        told = infer(server, "scaled", input_of(x)).json
+        assert told["outputs"][0]["shape"] == [3, 4, 1]
+        assert told["outputs"][0]["data"] == (2 * x).reshape(-1).tolist()
+        assert "[-1, 2, 2] is needed" in infer(server, "scaled", input_of(rows(2))).error
+        assert get(server, "/v2/models/scaled").json["inputs"][0]["shape"] == [-1, 2, 2]
+
+
+WRONG = [
+    ("max_batch_size: 9", "max_batch_size is 9, but the engine takes at most 8 rows of input 'x'"),
+    ("max_batch_size: -1", "max_batch_size is -1"),
+    ("max_batchsize: 1", 'config.pbtxt: 1:1 : Message type "inference.ModelConfig" has no field named "max_batchsize"'),
+    ("name: 'other'", "config.pbtxt is of a model 'other'; the folder is called 'scaled'"),
+    ("platform: 'pytorch_libtorch'", "not supported: platform 'pytorch_libtorch'"),
+    ("backend: 'python'", "not supported: backend 'python'"),
+    ("platform: 'onnxruntime_onnx'", "has no model.onnx"),
+    ("ensemble_scheduling { step { model_name: 'a' } }", "not supported: ensemble_scheduling"),
+    ("sequence_batching { direct { } }", "not supported: sequence_batching"),
+    ("model_transaction_policy { decoupled: true }", "not supported: model_transaction_policy.decoupled"),
+    ("dynamic_batching { priority_levels: 2 } batch_input { kind: BATCH_ITEM_SHAPE }",
+     "not supported: batch_input, dynamic_batching.priority_levels"),
+    ("dynamic_batching { default_queue_policy { timeout_action: DELAY } }", "not supported: timeout_action DELAY"),
+    ("max_batch_size: 8 dynamic_batching { preferred_batch_size: 9 }", "preferred_batch_size is [9]; sizes are from 1"),
+    ("instance_group { gpus: [ 0, 1 ] }", "not supported: instance_group.gpus [0, 1]"),
+    ("instance_group [ { kind: KIND_CPU }, { kind: KIND_GPU } ]", "not supported: instance_group on several devices"),
+    ("version_policy { specific { versions: 9 } }", "version_policy names versions that are not there: [9]"),
+    ("input { name: 'z' data_type: TYPE_FP32 dims: 4 }", "input 'z' is none of the engine's; there are ['x']"),
+    ("max_batch_size: 8 input { name: 'x' data_type: TYPE_INT8 dims: 4 }",
+     "is of INT8 in the configuration and of FP32"),
+    ("max_batch_size: 8 input { name: 'x' data_type: TYPE_FP32 dims: 5 }", "has shape [-1, 5] in the configuration"),
+    ("max_batch_size: 8 input { name: 'x' data_type: TYPE_FP32 dims: 3 reshape { shape: 4 } }",
+     "another number of elements"),
+    ("output { name: 'y' data_type: TYPE_STRING dims: [ -1, 4 ] }", "is of BYTES in the configuration"),
+    ("default_model_filename: '../1/model.plan'", "is a path; a name is needed"),
+    ("default_model_filename: 'x.plan'", "has no x.plan"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("config, words", WRONG, ids=[config for config, _ in WRONG])
+def test_wrong_configurations(tmp_path, plans, config, words):
+    make_model_folder(tmp_path, "scaled", config, {1: plans[2]})
+    make_model_folder(tmp_path, "good", None, {1: plans[3]})
+    with serving.serve(repositories=[tmp_path], grpc_port=None) as server:
+        assert words in server.failed["scaled"]
+        told = {row["name"]: row for row in post(server, "/v2/repository/index").json}
+        assert told["scaled"]["state"] == "UNAVAILABLE" and words in told["scaled"]["reason"]
+        answer = infer(server, "scaled", input_of(rows(1)))
+        assert answer.status == 503 and words in answer.error
+        assert get(server, "/v2/models/scaled/ready").status == 503
+        assert factor_of(server, "good") == 3
+        assert get(server, "/v2/health/ready").status == 200
+
+
+def test_fields_without_effect_are_named():
+    from google.protobuf import text_format
+
+    config = text_format.Parse(
+        "optimization { cuda { graphs: true } } model_warmup { name: 'w' } input { format: FORMAT_NCHW }"
+        "instance_group { profile: '1' } parameters { key: 'x' value { string_value: '1' } }",
+        _config.ModelConfig(),
+    )
+    told = " ".join(_config.check_supported(config))
+    for name in ("optimization", "model_warmup", "input.format", "instance_group.profile", "parameter 'x'"):
+        assert f"{name} has no effect" in told
+
+
+def test_files_that_are_no_models(tmp_path, plans):
+    make_model_folder(tmp_path, "damaged", None, {1: plans[2][:1000]})
+    make_model_folder(tmp_path, "noise", None, {1: b"not a plan"})
+    make_model_folder(tmp_path, "empty", None, {1: b""})
+    make_model_folder(tmp_path, "half", "version_policy { all { } }", {1: plans[2], 2: b"not a plan"})
+    (tmp_path / "nothing").mkdir()
+    (tmp_path / "text.bin").write_text("x")
+    files = {"gone": tmp_path / "gone.plan", "text": tmp_path / "text.bin"}
+    with serving.serve(files, repositories=[tmp_path]) as server:
+        assert set(server.failed) == {"damaged", "noise", "empty", "nothing", "gone", "text"}
+        assert "has no folders of versions" in server.failed["nothing"]
+        assert "there is no file" in server.failed["gone"]
+        assert "text.bin is neither a plan" in server.failed["text"]
+        assert factor_of(server, "half") == 2
+        assert "version 2 of model 'half' is not ready" in factor_of(server, "half", path="/versions/2")
+        told = {(row["name"], row["version"]): row["state"] for row in post(server, "/v2/repository/index").json}
+        assert told["half", "1"] == "READY" and told["half", "2"] == "UNAVAILABLE"
+        ready = post(server, "/v2/repository/index", {"ready": True}).json
+        assert [(row["name"], row["version"]) for row in ready] == [("half", "1")]
+
+
+def test_unload_and_load(tmp_path, plans):
+    make_model_folder(tmp_path, "scaled", None, {1: plans[2]})
+    with serving.serve(repositories=[tmp_path]) as server:
+        old = server.repository.find("scaled")
+        assert post(server, "/v2/repository/models/scaled/unload").status == 200
+        assert old.wait_closed(30)
+        with pytest.raises(kiln.Error, match="closed"):
+            old.engine(rows(1))
+        answer = infer(server, "scaled", input_of(rows(1)))
+        assert (answer.status, answer.error) == (503, "model 'scaled' is not ready: unloaded")
+        server.repository.rescan()  # what was unloaded stays so
+        assert get(server, "/v2/models/scaled/ready").status == 503
+        assert post(server, "/v2/repository/models/scaled/load").status == 200
+        assert factor_of(server) == 2
+        assert post(server, "/v2/repository/models/nobody/load").status == 404
+        assert post(server, "/v2/repository/models/nobody/unload").status == 404
+        make_model_folder(tmp_path, "later", None, {1: plans[5]})
+        assert post(server, "/v2/repository/models/later/load").status == 200
+        assert factor_of(server, "later") == 5
+
+
+def test_a_configuration_in_the_load(tmp_path, plans):
+    make_model_folder(tmp_path, "scaled", None, {1: plans[2], 2: plans[3]})
+    with serving.serve(repositories=[tmp_path]) as server:
+        def load(**parameters):
+            return post(server, "/v2/repository/models/scaled/load", {"parameters": parameters})
+
+        config = {"max_batch_size": 2, "version_policy": {"specific": {"versions": [1]}}}
+        assert load(config=json.dumps(config)).status == 200
+        assert factor_of(server) == 2 and get(server, "/v2/models/scaled/config").json["max_batch_size"] == 2
+        answer = load(config='{"nonsense": 1}')
+        assert answer.status == 400 and "nonsense" in answer.error
+        answer = load(**{"file:1/model.plan": "AAAA"})
+        assert answer.status == 501 and "'file:1/model.plan' of a load is not supported" in answer.error
+        assert load(config=3).status == 400
+        assert factor_of(server) == 2
+
+
+def test_clients_may_be_kept_from_loading(tmp_path, plans):
+    make_model_folder(tmp_path, "scaled", None, {1: plans[2]})
+    with serving.serve(repositories=[tmp_path], model_control=False) as server:
+        for action in ("load", "unload"):
+            answer = post(server, f"/v2/repository/models/scaled/{action}")
+            assert answer.status == 501 and "does not let clients" in answer.error
+        assert factor_of(server) == 2
+
+
+def test_loading_anew_that_fails_keeps_the_old(tmp_path, plans):
+    folder = make_model_folder(tmp_path, "scaled", None, {1: plans[2]})
+    with serving.serve(repositories=[tmp_path]) as server:
+        (folder / "1" / "model.plan").write_bytes(b"damaged")
+        answer = post(server, "/v2/repository/models/scaled/load")
+        assert answer.status == 400 and "cannot be loaded" in answer.error
+        assert factor_of(server) == 2
+        (row,) = post(server, "/v2/repository/index").json
+        assert row["state"] == "READY" and "the old one is served" in row["reason"]
+        (folder / "1" / "model.plan").write_bytes(plans[3])
+        assert post(server, "/v2/repository/models/scaled/load").status == 200
+        assert factor_of(server) == 3
+        assert post(server, "/v2/repository/index").json[0]["reason"] == ""
+
+
+def replace_plan(folder, data):
+    """As a careful program does: the new file takes the old one's name as a whole."""
+    beside = folder / "model.new"
+    beside.write_bytes(data)
+    beside.replace(folder / "1" / "model.plan")
+
+
+def test_rescan(tmp_path, plans):
+    folder = make_model_folder(tmp_path, "scaled", None, {1: plans[2]})
+    make_model_folder(tmp_path, "steady", None, {1: plans[2]})
+    with serving.serve(repositories=[tmp_path]) as server:
+        steady = server.repository.find("steady")
+        replace_plan(folder, plans[5])
+        make_model_folder(tmp_path, "new", None, {1: plans[3]})
+        server.repository.rescan()
+        assert factor_of(server) == 5 and factor_of(server, "new") == 3
+        assert server.repository.find("steady") is steady  # which has not changed
+        shutil.rmtree(folder)
+        server.repository.rescan()
+        assert infer(server, "scaled", input_of(rows(1))).status == 404
+
+
+def test_loading_anew_loses_no_request(tmp_path, plans):
+    """Clients keep asking while the model is replaced again and again: all are answered by one of the two."""
+    folder = make_model_folder(tmp_path, "scaled", None, {1: plans[2]})
+    with serving.serve(repositories=[tmp_path], max_queue_delay_us=500) as server:
+        stop, seen, failures = threading.Event(), set(), []
+
+        def ask(seed):
+            x = rows(1 + seed % 3, seed)
+            while not stop.is_set():
+                try:
+                    y = server.infer("scaled", {"x": x}, timeout=30)["y"]
+                    seen.add(float(np.round((y / x).mean(), 3)))
+                except Exception as failure:
+                    failures.append(failure)
+
+        askers = [threading.Thread(target=ask, args=(seed,)) for seed in range(8)]
+        for thread in askers:
+            thread.start()
+        engines = []
+        for i in range(12):
+            engines.append(weakref.ref(server.repository.find("scaled").engine))
+            replace_plan(folder, plans[(2, 3)[i % 2]])
+            assert post(server, "/v2/repository/models/scaled/load").status == 200
+        stop.set()
+        for thread in askers:
+            thread.join(30)
+        assert not failures and seen == {2.0, 3.0}
+        last = server.repository.find("scaled").engine
+    del last
+    gc.collect()
+    assert not any(engine() for engine in engines)  # replaced engines are gone
+
+
+def test_names():
+    with pytest.raises(ValueError, match="is no name for a model"):
+        kiln.serve.Server({"a/b": pathlib.Path("x.plan")})
+    with pytest.raises(ValueError, match="there is no folder"):
+        kiln.serve.Server(repositories=["nowhere"])
+
+
+def test_a_request_that_meets_a_replaced_version_goes_to_the_new_one(tmp_path, plans, monkeypatch):
+    folder = make_model_folder(tmp_path, "scaled", None, {1: plans[2]})
+    with serving.serve(repositories=[tmp_path], http_port=None, grpc_port=None) as server:
+        repository = server.repository
+        old, find = repository.find("scaled"), repository.find
+        replace_plan(folder, plans[3])
+        repository.load("scaled")
+        found = [old]  # as if the request had looked before the load and asks behind it
+        monkeypatch.setattr(repository, "find", lambda *which: found.pop() if found else find(*which))
+        assert server.infer("scaled", {"x": np.ones((1, 4), "f")})["y"][0, 0] == 3 and not found

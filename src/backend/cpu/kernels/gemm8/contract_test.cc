@@ -1,0 +1,176 @@
+#include "backend/cpu/kernels/gemm8/contract.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "backend/cpu/device/cpu.h"
+
+namespace kiln::cpu {
+namespace {
+
+/// A convolution of random bytes, and what it should give.
+struct Problem {
+  ByteShape shape;
+  int64_t k, n;
+  bool x_is_signed;
+  int32_t x_zero = 0;
+};
+
+std::vector<uint8_t> random_bytes(int64_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<uint8_t> bytes(static_cast<size_t>(count));
+  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
+  return bytes;
+}
+int32_t value_of(uint8_t byte, bool is_signed) { return is_signed ? static_cast<int8_t>(byte) : byte; }
+
+/// The exact sum of output pixel `row` and column `j`. w is [n, taps, k], or [n, taps] of a depthwise convolution,
+/// whose k is the channels.
+int64_t sum_of(const Problem& p, const std::vector<uint8_t>& x, const std::vector<int8_t>& w, int64_t row, int64_t j) {
+  const Window& win = p.shape.window;
+  const Pixel at = pixel_of(win.out, row);
+  int64_t sum = 0, tap = 0;
+  for (int64_t z = 0; z < win.kernel[0]; ++z)
+    for (int64_t y = 0; y < win.kernel[1]; ++y)
+      for (int64_t c = 0; c < win.kernel[2]; ++c, ++tap) {
+        const int64_t in[3] = {win.start(0, at.at[0]) + z * win.dilation[0],
+                               win.start(1, at.at[1]) + y * win.dilation[1],
+                               win.start(2, at.at[2]) + c * win.dilation[2]};
+        bool inside = true;
+        for (int axis = 0; axis < 3; ++axis) inside &= in[axis] >= 0 && in[axis] < win.in[axis];
+        if (!inside) continue;
+        const int64_t pixel = ((at.n * win.in[0] + in[0]) * win.in[1] + in[1]) * win.in[2] + in[2];
+        if (p.shape.is_depthwise) {
+          sum += (value_of(x[static_cast<size_t>(pixel * p.k + j)], p.x_is_signed) - p.x_zero) *
+                 w[static_cast<size_t>(j * win.taps() + tap)];
+          continue;
+        }
+        for (int64_t i = 0; i < p.k; ++i)
+          sum += (value_of(x[static_cast<size_t>(pixel * p.k + i)], p.x_is_signed) - p.x_zero) *
+                 w[static_cast<size_t>((j * win.taps() + tap) * p.k + i)];
+      }
+  return sum;
+}
+
+/// w in the order that `shape`, whose taps are chosen, wants it.
+Result<PackedBytes> packed_for(const Problem& p, const ByteShape& shape, const std::vector<int8_t>& w) {
+  const int64_t taps = shape.window.taps(), row = shape.window.kernel[2];
+  if (shape.is_depthwise) return pack_bytes({w.data(), 1, taps}, taps, p.n);
+  if (shape.taps == Taps::kPixels) return pack_bytes({w.data(), 1, taps * p.k, p.k}, p.k, p.n, taps);
+  return pack_bytes({w.data(), 1, taps * p.k, row * p.k, p.k, p.k}, row * p.k, p.n, taps / row);
+}
+
+void check(const Problem& p) {
+  const Window& win = p.shape.window;
+  const int64_t rows = p.shape.n * win.out_pixels(), taps = win.taps();
+  const std::vector<uint8_t> x = random_bytes(p.shape.n * win.in_pixels() * p.k, 1),
+                             raw = random_bytes(p.n * taps * (p.shape.is_depthwise ? 1 : p.k), 2);
+  const std::vector<int8_t> w(raw.begin(), raw.end());
+  ByteShape shape = p.shape;
+  if (!shape.is_depthwise) shape.taps = byte_taps(win, p.k);
+  Result<PackedBytes> packed = packed_for(p, shape, w);
+  ASSERT_TRUE(packed.has_value());
+  Team team(2);
+  Result<AlignedFloats> workspace = AlignedFloats::zeros(contract_workspace_bytes(shape, packed->k, p.n, 2) / 4);
+  std::vector<float> w_scale(static_cast<size_t>(p.n)), bias(static_cast<size_t>(p.n));
+  for (size_t j = 0; j < w_scale.size(); ++j)
+    w_scale[j] = 0.001F * static_cast<float>(j % 7 + 1), bias[j] = static_cast<float>(j % 5) - 2;
+  const ByteScales scales{0.02F, p.x_zero, p.x_is_signed, w_scale.data(), false};
+  Epilogue epilogue;
+  epilogue.bias = bias.data();
+  std::vector<float> floats(static_cast<size_t>(rows * p.n), -1);
+  contract(team, shape, x.data(), *packed, scales, {.floats = floats.data()}, epilogue, workspace->data());
+  std::vector<uint8_t> bytes(static_cast<size_t>(rows * p.n), 77);
+  contract(team, shape, x.data(), *packed, scales,
+           {.bytes = bytes.data(), .y_scale = 0.3F, .y_zero = 3, .y_is_signed = true}, epilogue, workspace->data());
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t j = 0; j < p.n; ++j) {
+      const auto at = static_cast<size_t>(r * p.n + j);
+      const auto column = static_cast<size_t>(j);
+      const double value =
+          static_cast<double>(sum_of(p, x, w, r, j)) * double{0.02F} * double{w_scale[column]} + double{bias[column]};
+      ASSERT_NEAR(floats[at], value, 1e-5 * std::abs(value) + 1e-5) << r << ", " << j;
+      const double level = std::clamp(value / double{0.3F} + 3, -128.0, 127.0);
+      ASSERT_LE(std::abs(static_cast<int8_t>(bytes[at]) - level), 0.501) << r << ", " << j;
+    }
+}
+
+Window image(int64_t height, int64_t width, int64_t kernel, int64_t stride = 1) {
+  Window w;
+  const int64_t in[] = {1, height, width};
+  for (int axis = 1; axis < 3; ++axis) {
+    w.in[axis] = in[axis];
+    w.kernel[axis] = kernel;
+    w.stride[axis] = stride;
+    w.pad[axis] = kernel / 2;
+    w.out[axis] = (in[axis] + 2 * (kernel / 2) - kernel) / stride + 1;
+  }
+  return w;
+}
+
+class EveryTarget : public testing::TestWithParam<Target> {};
+TEST_P(EveryTarget, Products) {
+  const ScopedTarget scope(GetParam());
+  for (const int64_t m : {1, 2, 3, 5, 13, 100})
+    for (const int64_t k : {1, 3, 4, 31, 130})
+      for (const int64_t n : {1, 31, 33, 300}) {
+        Window rows;
+        rows.in[2] = rows.out[2] = m;
+        check({{1, rows}, k, n, m % 2 == 0, m % 3 == 0 ? 0 : 17});
+      }
+}
+TEST_P(EveryTarget, Convolutions) {
+  const ScopedTarget scope(GetParam());
+  check({{2, image(7, 9, 3)}, 5, 40, false, 128});
+  check({{1, image(8, 8, 3, 2)}, 16, 33, true, -3});
+  check({{1, image(13, 11, 7, 2)}, 3, 64, true});
+  check({{1, image(6, 6, 1)}, 64, 16, false, 255});
+  check({{1, image(9, 9, 3)}, 40, 16, true, 5});
+}
+TEST_P(EveryTarget, DepthwiseConvolutions) {
+  const ScopedTarget scope(GetParam());
+  for (const int64_t channels : {1, 7, 16, 24, 32, 33, 72, 300})
+    for (const int64_t kernel : {1, 3, 5})
+      for (const bool is_signed : {false, true}) {
+        const Window window = image(9, 7, kernel, kernel == 5 ? 2 : 1);
+        check({{2, window, Taps::kPixels, true}, channels, channels, is_signed, is_signed ? -128 : 200});
+      }
+}
+TEST_P(EveryTarget, DepthwiseSumsAtTheEndsOfBytes) {
+  const ScopedTarget scope(GetParam());
+  for (const int8_t weight : {int8_t{-128}, int8_t{127}})
+    for (const bool is_signed : {false, true}) {
+      const uint8_t x = is_signed ? 0x80 : 0xff;  // the farthest from zero
+      const std::vector<uint8_t> pixels(4, x);
+      const std::vector<int8_t> w(4, weight);
+      Result<PackedBytes> packed = pack_bytes({w.data(), 1, 4}, 4, 1);
+      ByteShape shape{.is_depthwise = true};
+      shape.window.in[2] = shape.window.kernel[2] = 4;
+      Team team(1);
+      Result<AlignedFloats> workspace = AlignedFloats::zeros(contract_workspace_bytes(shape, 4, 1, 1) / 4);
+      const float one = 1;
+      float y = 0;
+      contract(team, shape, pixels.data(), *packed, {1, 0, is_signed, &one, true}, {.floats = &y}, {},
+               workspace->data());
+      EXPECT_EQ(y, 4 * value_of(x, is_signed) * weight);
+    }
+}
+TEST_P(EveryTarget, SumsThatPairsOf16BitsWouldSaturate) {
+  const ScopedTarget scope(GetParam());
+  std::vector<uint8_t> x(8, 255);
+  const std::vector<int8_t> w(8, 127);
+  Result<PackedBytes> packed = pack_bytes({w.data(), 1, 8}, 8, 1);
+  ByteShape shape;
+  Team team(1);
+  Result<AlignedFloats> workspace = AlignedFloats::zeros(contract_workspace_bytes(shape, 8, 1, 1) / 4);
+  const float one = 1;
+  float y = 0;
+  contract(team, shape, x.data(), *packed, {1, 0, false, &one, true}, {.floats = &y}, {}, workspace->data());
+  EXPECT_EQ(y, 8 * 255 * 127);
+}
+INSTANTIATE_TEST_SUITE_P(Of, EveryTarget, testing::Values(Target::kAvx2, Target::kAvx512, Target::kNeon));
+
+}  // namespace
+}  // namespace kiln::cpu

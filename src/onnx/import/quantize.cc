@@ -1,0 +1,58 @@
+#include "onnx/dtypes.h"
+#include "onnx/import/four_bits.h"
+#include "onnx/import/importers.h"
+#include "onnx/import/quantization.h"
+
+namespace kiln::onnx::importers {
+namespace {
+
+/// How QuantizeLinear and DequantizeLinear quantize x, with zero points of `type`.
+Result<Quantization> quantization_of(ImportContext& cx, ValueId x, DType type) {
+  Quantization by{TRY(scales(cx, 1)), TRY(zero_points(cx, 2, type)), -1, {}};
+  const int64_t size = TRY(cx.node().get_int("block_size", 0));
+  TRY(require(size >= 0, "block_size is ", size));
+  const TensorType& scale = cx.type(by.scale);
+  const bool is_vector = scale.rank() == 1 && cx.rank(x) > 1 && scale.shape[0].constant() != 1;
+  if (is_vector || size > 0) by.axis = TRY(cx.axis(TRY(cx.node().get_int("axis", 1)), cx.rank(x)));
+  if (size == 0) return by;
+  by.block.assign(static_cast<size_t>(cx.rank(x)), 1);
+  by.block[static_cast<size_t>(by.axis)] = size;
+  return by;
+}
+
+/// A type that an attribute names, or `otherwise` where it names none.
+Result<DType> dtype_attribute(ImportContext& cx, std::string_view attribute, DType otherwise) {
+  const int64_t given = TRY(cx.node().get_int(attribute, 0));
+  if (given == 0) return otherwise;
+  return in_context(need_dtype(static_cast<ElementType>(given)), [&] { return str("attribute '", attribute, "'"); });
+}
+
+}  // namespace
+
+Status quantize_linear(ImportContext& cx) {
+  ValueId x = TRY(cx.input(0));
+  const DType given = cx.has_input(2) ? cx.dtype(TRY(cx.input(2))) : DType::kU8;
+  const DType to = TRY(dtype_attribute(cx, "output_dtype", given));
+  TRY(require(to != DType::kF8E4M3 || TRY(cx.node().get_int("saturate", 1)) != 0, "QuantizeLinear to ", to,
+              " without saturation is not in Kiln yet"));
+  if (cx.dtype(x) == DType::kI32) x = TRY(cast(cx, x, DType::kF32));
+  return cx.output(TRY(quantize(cx, x, TRY(quantization_of(cx, x, to)), to)));
+}
+
+Status dequantize_linear(ImportContext& cx) {
+  ValueId x = TRY(cx.input(0));
+  const DType type = cx.dtype(TRY(cx.input(1)));
+  const DType to = TRY(dtype_attribute(cx, "output_dtype", is_kernel_float(type) ? type : DType::kF32));
+  Quantization by = TRY(quantization_of(cx, x, cx.dtype(x)));
+  TRY(narrow_to_int4(cx, x, by));
+  return cx.output(TRY(dequantize(cx, x, by, to)));
+}
+
+Status dynamic_quantize_linear(ImportContext& cx) {
+  const DynamicallyQuantized y = TRY(quantize_dynamically(cx, TRY(cx.input(0))));
+  TRY(cx.output(0, y.q));
+  TRY(cx.output(1, y.by.scale));
+  return cx.output(2, y.by.zero);
+}
+
+}  // namespace kiln::onnx::importers

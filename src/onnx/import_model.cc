@@ -1,0 +1,39 @@
+#include "onnx/check.h"
+#include "onnx/inline_functions.h"
+#include "onnx/node_outcomes.h"
+
+namespace kiln::onnx {
+
+namespace {
+
+Status first_problem(const ImportReport& report) {
+  if (report.errors.empty()) return {};
+  return error(report.errors[0].code, report.errors[0].message);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Model>> prepare_model(std::shared_ptr<const Model> model, ImportReport& report) {
+  auto flat = inline_functions(std::move(model));
+  if (!flat) {
+    report.errors.push_back({flat.error().code, flat.error().message, -1, {}, {}, {}});
+    return std::unexpected(std::move(flat).error());
+  }
+  CheckedModel checked = check_model(*std::move(flat));
+  for (std::string& warning : checked.warnings) report.warnings.push_back(std::move(warning));
+  for (ModelProblem& problem : checked.problems)
+    report.errors.push_back(problem_of(checked.model->graph, problem.node, {problem.code, std::move(problem.message)}));
+  // Kiln knows the meaning of nodes for the versions that it reads; then they may have problems of their own.
+  const auto version = checked.model->opset("");
+  if (version && (*version < kOldestOpset || *version > kNewestOpset)) TRY(first_problem(report));
+  return std::move(checked.model);
+}
+
+Status import_model(std::shared_ptr<const Model> model, ir::Graph& graph, const ImportOptions& options,
+                    ImportReport& report) {
+  const auto checked = TRY(prepare_model(std::move(model), report));
+  import_checked(*checked, graph, options, report, nullptr);
+  return first_problem(report);
+}
+
+}  // namespace kiln::onnx

@@ -1,0 +1,73 @@
+#include "passes/quantize_plugins.h"
+
+#include <gtest/gtest.h>
+
+#include "ops/dequantize.h"
+#include "ops/plugin.h"
+#include "ops/quantize.h"
+#include "passes/testing/unconfigured_plugin.h"
+
+namespace kiln::passes {
+namespace {
+
+/// Takes two inputs and gives one output: i8 for the first input and the output, FP32 for the second, or FP32 alone.
+class Mixed final : public testing::UnconfiguredPlugin {
+ public:
+  explicit Mixed(bool is_told) : is_told_(is_told) {}
+  bool supports(std::span<const PluginTensor> tensors, int, int position) const override {
+    const DType type = tensors[static_cast<size_t>(position)].dtype;
+    if (position == 1) return type == DType::kF32;
+    return position == 0 ? type == DType::kF32 || type == DType::kI8 : type == tensors[0].dtype;
+  }
+  bool knows_scales() const override { return is_told_; }
+
+ private:
+  const bool is_told_;
+};
+
+struct Network {
+  explicit Network(bool is_told = true) {
+    const TensorType type = tensor_type(DType::kF32, Extents{2, 3});
+    const ir::ValueId a = graph.add_input("a", type), b = graph.add_input("b", type);
+    const ops::Plugin plugin{.plugin = {"Mixed", "1", ""},
+                             .fields = {},
+                             .num_tensors = 2,
+                             .output_types = {},
+                             .scales = {},
+                             .aliased_inputs = {},
+                             .object = std::make_shared<Mixed>(is_told)};
+    y = graph.add_one(plugin, {a, b}).value();
+    graph.set_name(y, "y");
+    graph.mark_output(y, "y");
+  }
+  const ir::Node& node() const { return graph.node(graph.value(y).producer); }
+  const ops::Plugin& plugin() const { return *node().op.as<ops::Plugin>(); }
+  ir::Graph graph;
+  ir::ValueId y;
+};
+
+TEST(QuantizePlugins, TensorByTensor) {
+  Network n;
+  ASSERT_TRUE(quantize_plugins(n.graph, {{"a", 254.0F}, {"b", 1.0F}, {"y", 127.0F}}));
+  EXPECT_EQ(n.plugin().scales, (std::vector<double>{2, 1, 1}));
+  EXPECT_TRUE(n.graph.producer_as<ops::Quantize>(n.node().inputs[0]));
+  EXPECT_FALSE(n.graph.producer_as<ops::Quantize>(n.node().inputs[1]));
+  EXPECT_EQ(n.graph.type(n.y).dtype, DType::kI8);
+  const ir::ValueId output = n.graph.outputs()[0].value;
+  EXPECT_TRUE(n.graph.producer_as<ops::Dequantize>(output));
+  EXPECT_EQ(n.graph.type(output).dtype, DType::kF32);
+}
+TEST(QuantizePlugins, LeavesThoseThatAreNotToldScales) {
+  Network n(/*is_told=*/false);
+  ASSERT_TRUE(quantize_plugins(n.graph, {{"a", 254.0F}, {"y", 127.0F}}));
+  EXPECT_TRUE(n.plugin().scales.empty());
+  EXPECT_EQ(n.graph.type(n.y).dtype, DType::kF32);
+}
+TEST(QuantizePlugins, NeedARangeForEachByte) {
+  Network n;
+  ASSERT_TRUE(quantize_plugins(n.graph, {{"a", 254.0F}}));
+  EXPECT_EQ(n.graph.type(n.y).dtype, DType::kF32);
+}
+
+}  // namespace
+}  // namespace kiln::passes

@@ -1,0 +1,307 @@
+/// Engines with a kernel that computes something wrong, engines that are right, and networks that overflow.
+#include "kiln/diff/comparison.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "backend/cpu/device/cpu_device.h"
+#include "backend/cpu/exec/executor.h"
+#include "backend/cpu/tactics/backend.h"
+#include "ir/parse.h"
+#include "kiln/diff/engine_side.h"
+#include "kiln/diff/reference_side.h"
+#include "kiln/diff/report_page.h"
+#include "kiln/diff/report_text.h"
+#include "tensor/view.h"
+
+namespace kiln::diff {
+namespace {
+
+/// Runs a step and then makes the first element of its first output wrong.
+class FaultyBound final : public BoundStep {
+ public:
+  FaultyBound(std::unique_ptr<BoundStep> right, DType type) : right_(std::move(right)), type_(type) {}
+  int64_t workspace_bytes() const override { return right_->workspace_bytes(); }
+  Status run(const RunArguments& arguments) override {
+    TRY(right_->run(arguments));
+    auto* const data = static_cast<std::byte*>(arguments.outputs[0]);
+    const double was = load_number(type_, data, 0);
+    store_number(type_, data, 0, type_ == DType::kBool ? 1 - was : was + 1 + std::abs(was));
+    return {};
+  }
+  bool has_check() const override { return right_->has_check(); }
+  Status check() override { return right_->check(); }
+
+ private:
+  std::unique_ptr<BoundStep> right_;
+  DType type_;
+};
+
+class FaultyLoaded final : public LoadedStep {
+ public:
+  FaultyLoaded(std::unique_ptr<LoadedStep> right, DType type) : right_(std::move(right)), type_(type) {}
+  int64_t packed_bytes() const override { return right_->packed_bytes(); }
+  const PacksConstants* packs_constants() const override { return right_->packs_constants(); }
+
+ protected:
+  Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
+    return std::make_unique<FaultyBound>(TRY(right_->bind(shapes)), type_);
+  }
+
+ private:
+  std::unique_ptr<LoadedStep> right_;
+  DType type_;
+};
+
+/// The CPU's executor, whose steps of one kind are wrong.
+class FaultyExecutor final : public Executor {
+ public:
+  FaultyExecutor(cpu::Team& team, std::string kind) : right_(team), kind_(std::move(kind)) {}
+  std::string_view name() const override { return right_.name(); }
+
+ protected:
+  Result<std::unique_ptr<LoadedStep>> load_checked(const StepSpec& spec,
+                                                   std::span<const HostTensor* const> constants) override {
+    auto loaded = TRY(right_.load(spec, constants));
+    if (spec.step.name() != kind_) return loaded;
+    return std::make_unique<FaultyLoaded>(std::move(loaded), spec.outputs[0].dtype);
+  }
+
+ private:
+  cpu::CpuExecutor right_;
+  std::string kind_;
+};
+
+std::shared_ptr<const plan::Plan> built(const ir::Graph& graph, BuildRequest request = {}) {
+  auto device = *cpu::CpuDevice::create();
+  device->set_executor(std::make_unique<cpu::CpuExecutor>(device->team()));
+  cpu::CpuBackend backend(*device);
+  NullLog log;
+  auto plan = build_plan(graph, backend, request, log);
+  EXPECT_TRUE(plan) << plan.error().message;
+  return std::make_shared<const plan::Plan>(*std::move(plan));
+}
+
+/// An engine of the plan, in which steps of the kind `faulty` are wrong.
+std::unique_ptr<EngineSide> engine(std::shared_ptr<const plan::Plan> plan, std::string faulty = "") {
+  Session session;
+  auto device = *cpu::CpuDevice::create();
+  device->set_executor(std::make_unique<FaultyExecutor>(device->team(), std::move(faulty)));
+  session.device = std::move(device);
+  session.plan = std::move(plan);
+  NullLog log;
+  session.engine = *runtime::Engine::load(session.plan, *session.device, log);
+  session.context = *runtime::Context::create(session.engine, runtime::Context::Memory::kOwn);
+  session.stream = *session.device->create_stream();
+  return *EngineSide::create(std::move(session), 0, "m.plan");
+}
+
+std::unique_ptr<ReferenceSide> reference(const ir::Graph& graph) { return *ReferenceSide::create(graph, "m.onnx"); }
+
+ir::Graph parsed(const std::string& text) {
+  auto graph = ir::parse(text);
+  EXPECT_TRUE(graph) << graph.error().message;
+  return *std::move(graph);
+}
+
+HostTensor waves(DType type, const Extents& extents, double scale = 1) {
+  std::vector<double> numbers;
+  for (int64_t i = 0; i < volume(extents); ++i) numbers.push_back(scale * std::sin(0.7 * static_cast<double>(i) + 0.3));
+  return HostTensor::of(type, extents, numbers);
+}
+
+std::string constant(const Extents& extents) {
+  std::string text = str("Constant{value=f32", extents, "(");
+  const HostTensor values = waves(DType::kF32, extents);
+  for (int64_t i = 0; i < values.volume(); ++i) text += str(i == 0 ? "" : ", ", View(values)[i]);
+  return text + ")}()";
+}
+
+Report compared(Side& a, Side& b, const std::vector<HostTensor>& inputs, const CompareOptions& options = {}) {
+  auto report = compare_sides(a, inputs, b, inputs, options);
+  EXPECT_TRUE(report) << report.error().message;
+  return report ? *std::move(report) : Report();
+}
+
+/// A network in which each kernel has a layer of its own.
+std::string many_kernels() {
+  return str(
+      "x: f32[1, 4, 8, 8]\nw = ", constant({4, 4, 3, 3}), "\nm = ", constant({1, 1, 8, 8}),
+      "\ni = Constant{value=i32[3](2, 0, 1)}()\n"
+      "conv = Convolution{kernel=[3, 3], pre_pads=[1, 1], post_pads=[1, 1]}(x, w)\n"
+      "pool = Pooling{kind=max, window=[2, 2], strides=[2, 2]}(x)\n"
+      "soft = Softmax{axis=3}(x)\n"
+      "sum = Reduce{kind=sum, axes=[3], keep=true}(x)\n"
+      "product = MatrixMultiply{a=none, b=none}(x, m)\n"
+      "norm = Normalization{axes=[3], epsilon=0.25, groups=1, compute=f32}(x)\n"
+      "grown = Unary{kind=exp}(x)\n"
+      "turned = Transpose{perm=[0, 2, 3, 1]}(x)\n"
+      "joined = Concatenation{axis=1}(x, grown)\n"
+      "part = Slice{starts=[2], sizes=[4], axes=[3]}(x)\n"
+      "taken = Gather{axis=1}(x, i)\n"
+      "best, places = TopK{k=2, axis=3}(x)\n"
+      "running = Cumulative{axis=3}(x)\n"
+      "return conv, pool, soft, sum, product, norm, grown, turned, joined, part, taken, best, places, running\n");
+}
+
+TEST(Comparison, RightEnginesAgreeWithTheirNetwork) {
+  const ir::Graph graph = parsed(many_kernels());
+  const std::vector<HostTensor> inputs{waves(DType::kF32, {1, 4, 8, 8})};
+  const auto a = engine(built(graph)), other = engine(built(graph, {.optimization_level = 0}));
+  const auto b = reference(graph);
+  for (Side* side : {static_cast<Side*>(b.get()), static_cast<Side*>(other.get())}) {
+    const Report report = compared(*a, *side, inputs, {.isolate = true});
+    EXPECT_EQ(report.first_outside(), nullptr) << text_of(report, true);
+    EXPECT_TRUE(report.faulty().empty());
+    EXPECT_GE(report.num_compared(), 14);
+    EXPECT_TRUE(report.without_counterpart.empty()) << text_of(report, true);
+  }
+}
+
+TEST(Comparison, AFaultInEachKernelIsFoundByName) {
+  const ir::Graph graph = parsed(many_kernels());
+  const std::vector<HostTensor> inputs{waves(DType::kF32, {1, 4, 8, 8})};
+  const auto plan = built(graph);
+  std::set<std::string> kinds;
+  for (const plan::Step& step : plan->profiles[0].steps) kinds.emplace(step.step.name());
+  EXPECT_GE(kinds.size(), 10u);
+  for (const std::string& kind : kinds) {
+    const auto first = std::ranges::find(plan->profiles[0].steps, kind,
+                                         [](const plan::Step& step) { return std::string(step.step.name()); });
+    const auto a = engine(plan, kind);
+    const auto b = reference(graph);
+    const Report report = compared(*a, *b, inputs, {.isolate = true});
+    ASSERT_NE(report.first_outside(), nullptr) << kind;
+    EXPECT_EQ(report.first_outside()->a.layer, first->name) << kind;
+    EXPECT_EQ(report.first_outside()->a.number, str(first - plan->profiles[0].steps.begin() + 1)) << kind;
+    ASSERT_FALSE(report.faulty().empty()) << kind;
+    for (const TensorDiff* faulty : report.faulty()) {
+      const auto at = static_cast<size_t>(std::stoi(faulty->a.number)) - 1;
+      EXPECT_EQ(plan->profiles[0].steps[at].step.name(), kind) << "'" << faulty->a.layer << "' is named";
+    }
+  }
+}
+
+TEST(Comparison, FollowersOfAFaultAreNotAtFault) {
+  const ir::Graph graph =
+      parsed(str("x: f32[1, 4, 8, 8]\nw = ", constant({4, 4, 3, 3}),
+                 "\na = Unary{kind=exp}(x)\nb = Convolution{kernel=[3, 3]}(a, w)\n"
+                 "c = Softmax{axis=3}(b)\nd = Reduce{kind=max, axes=[3], keep=true}(c)\nreturn d\n"));
+  const auto a = engine(built(graph), "convolution");
+  const auto b = reference(graph);
+  const Report report = compared(*a, *b, {waves(DType::kF32, {1, 4, 8, 8})}, {.isolate = true});
+  ASSERT_NE(report.first_outside(), nullptr);
+  EXPECT_EQ(report.first_outside()->a.name(), "b");
+  EXPECT_GT(std::ranges::count(report.tensors, false, &TensorDiff::within), 1) << text_of(report, true);
+  ASSERT_EQ(report.faulty().size(), 1u) << text_of(report, true);
+  EXPECT_EQ(report.faulty()[0]->a.name(), "b");
+}
+
+TEST(Comparison, OverflowOfHalfIsTold) {
+  const ir::Graph graph = parsed(
+      "x: f16[4]\n"
+      "squares = ElementWise{kind=prod}(x, x)\n"
+      "s = Reduce{kind=sum, axes=[0], keep=true}(squares)\n"
+      "return s\n");
+  BuildRequest request;
+  request.numerics.strongly_typed = true;
+  const auto a = engine(built(graph, request));
+  const auto b = reference(graph);
+  const double numbers[] = {300, 2, -512, 100};  // squares: 90000, 4, 262144, 10000
+  const Report report = compared(*a, *b, {HostTensor::of(DType::kF16, {4}, numbers)});
+  ASSERT_NE(report.first_outside(), nullptr) << text_of(report, true);
+  const TensorDiff& last = report.tensors.back();
+  EXPECT_EQ(last.overflowed, 1);
+  EXPECT_EQ(last.largest_overflowed, 90000 + 4 + 262144 + 10000);
+  EXPECT_NE(text_of(report, true).find("left FP16's range, 65504; the largest true one is 362148"), std::string::npos)
+      << text_of(report, true);
+  for (const TensorDiff& diff : report.tensors)  // one step may compute both
+    if (diff.a.name() == "squares") {
+      EXPECT_EQ(diff.overflowed, 2);
+      EXPECT_EQ(diff.largest_overflowed, 262144);
+    }
+}
+
+TEST(Comparison, TensorsWithinAStepAreSaidToBe) {
+  const ir::Graph graph = parsed(str("x: f32[1, 4, 8, 8]\nw = ", constant({4, 4, 3, 3}),
+                                     "\nsums = Convolution{kernel=[3, 3]}(x, w)\ny = Activation{kind=relu}(sums)\n"
+                                     "return y\n"));
+  const auto a = engine(built(graph));
+  const auto b = reference(graph);
+  const Report report = compared(*a, *b, {waves(DType::kF32, {1, 4, 8, 8})});
+  ASSERT_EQ(report.hidden.size(), 1u) << text_of(report, true);
+  EXPECT_EQ(report.hidden[0].b.name(), "sums");
+  EXPECT_EQ(report.tensors.back().a.name(), "y");
+  for (const TensorDiff& diff : report.tensors) EXPECT_NE(diff.b.name(), "sums");  // x may be seen in another order
+}
+
+TEST(Comparison, BytesAreComparedAsTheirNumbers) {
+  const ir::Graph graph = parsed(
+      str("x: f32[1, 4, 8, 8]\nw = ", constant({4, 4, 3, 3}),
+          "\ns = Constant{value=f32[](0.02)}()\nt = Constant{value=f32[](0.05)}()\n"
+          "q = Quantize{to=i8}(x, s)\nd = Dequantize{}(q, s)\n"
+          "wq = Quantize{to=i8}(w, s)\nwd = Dequantize{}(wq, s)\n"
+          "y = Convolution{kernel=[3, 3]}(d, wd)\nyq = Quantize{to=i8}(y, t)\nz = Dequantize{}(yq, t)\nreturn z\n"));
+  const auto a = engine(built(graph));
+  const auto b = reference(graph);
+  const Report report = compared(*a, *b, {waves(DType::kF32, {1, 4, 8, 8})}, {.isolate = true});
+  EXPECT_EQ(report.first_outside(), nullptr) << text_of(report, true);
+  int bytes = 0;
+  for (const TensorDiff& diff : report.tensors) {
+    if (diff.a_type != DType::kI8) continue;
+    ++bytes;
+    EXPECT_FALSE(diff.in_levels) << diff.a.name();
+    EXPECT_LT(diff.total.largest, 20) << "numbers, not levels";
+  }
+  EXPECT_GT(bytes, 0) << text_of(report, true);
+}
+
+TEST(Comparison, OtherNetworksAreNotCompared) {
+  const auto a = engine(built(parsed("x: f32[4]\ny = Unary{kind=exp}(x)\nreturn y\n")));
+  const auto b = reference(parsed("x: f32[4]\nz = Unary{kind=abs}(x)\nreturn z\n"));
+  const auto other = reference(parsed("x: f32[2]\ny = Unary{kind=exp}(x)\nreturn y\n"));
+  const auto none = compare_sides(*a, {waves(DType::kF32, {4})}, *b, {waves(DType::kF32, {4})}, {});
+  ASSERT_FALSE(none);
+  EXPECT_NE(none.error().message.find("are they of one network?"), std::string::npos) << none.error().message;
+  const auto extents = compare_sides(*a, {waves(DType::kF32, {4})}, *other, {waves(DType::kF32, {2})}, {});
+  ASSERT_FALSE(extents);
+  EXPECT_NE(extents.error().message.find("'y': it is f32[4] in a and f32[2] in b"), std::string::npos)
+      << extents.error().message;
+}
+
+TEST(Comparison, WhatIsNotKeptIsSaid) {
+  const ir::Graph graph =
+      parsed("x: f32[1000]\ny = Unary{kind=exp}(x)\nz: f32[2]\nu = Unary{kind=exp}(z)\nreturn y, u\n");
+  const auto a = engine(built(graph));
+  const auto b = reference(graph);
+  const Report report =
+      compared(*a, *b, {waves(DType::kF32, {1000}), waves(DType::kF32, {2})}, {.most_kept_bytes = 100});
+  EXPECT_EQ(report.not_kept, 1);
+  EXPECT_EQ(report.num_compared(), 1);
+}
+
+TEST(Page, NamesAreEscaped) {
+  Report report;
+  report.a = "<b>a</b>", report.b = "b", report.inputs = "x";
+  TensorDiff& diff = report.tensors.emplace_back();
+  diff.a.names = {"<script>alert('1')</script>"}, diff.a.layer = "\"quoted\" & more", diff.extents = {1};
+  const std::string page = page_of(report);
+  EXPECT_EQ(page.find("<script"), std::string::npos);
+  EXPECT_EQ(page.find("<b>a"), std::string::npos);
+  EXPECT_NE(page.find("&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;"), std::string::npos);
+  EXPECT_TRUE(page.starts_with("<!doctype html>"));
+  EXPECT_NE(page.find("<title>kiln diff"), std::string::npos);
+}
+
+TEST(Tolerance, IsRead) {
+  EXPECT_EQ(*parse_tolerance("1e-3/2"), (Tolerance{1e-3, 2}));
+  EXPECT_EQ(*parse_tolerance("0"), (Tolerance{0, 0}));
+  for (const char* text : {"", "x", "1/", "/1", "-1", "nan", "1/2/3", "inf"})
+    EXPECT_FALSE(parse_tolerance(text)) << text;
+}
+
+}  // namespace
+}  // namespace kiln::diff

@@ -1,0 +1,51 @@
+/// What a comparison has found.
+#pragma once
+
+#include "kiln/diff/matching.h"
+
+namespace kiln::diff {
+
+/// A tensor of `a` beside that of `b`. In loops it is that of the iteration which is farthest off.
+struct TensorDiff {
+  Spot a, b;
+  MatchedBy by = MatchedBy::kName;
+  DType a_type = DType::kF32, b_type = DType::kF32;
+  Extents extents;                 ///< in a
+  int64_t runs_a = 0, runs_b = 0;  ///< how often each side has made it
+  int64_t worst_run = 0;           ///< the run that `total` is of, from 0
+  int64_t runs_compared = 0;       ///< fewer than both have made where one made more, or there are limits
+  Tolerance tolerance;
+  Errors total;  ///< with what the inputs brought
+  bool within = true;
+  std::optional<Errors> own;  ///< with b's tensors as inputs; nothing: not asked for
+  bool own_within = true;
+  std::vector<std::string> not_fed;  ///< inputs of the step that were a's own in that run
+  int64_t overflowed = 0;            ///< of all runs: numbers beyond FP16 that are infinite, NaN or its largest in a
+  double largest_overflowed = 0;
+  std::string skipped;     ///< why the two cannot be compared; empty: they were
+  bool in_levels = false;  ///< bytes of no known scale, compared as integers
+};
+
+/// A tensor of `b` that `a` does not show.
+struct Hidden {
+  Spot b;
+  std::string inside;  ///< the step of a that computes it within; empty: none does, it was folded away
+  std::string number;
+};
+
+struct Report {
+  std::string a, b;    ///< descriptions
+  std::string inputs;  ///< "image f32[1, 3, 224, 224]: made up"
+  Tolerance tolerance;
+  bool isolated = false;
+  std::vector<TensorDiff> tensors;  ///< in the order in which a makes them first
+  std::vector<Spot> without_counterpart;
+  std::vector<Hidden> hidden;
+  int64_t not_kept = 0;  ///< tensors of b for which there was no room
+
+  int64_t num_compared() const;
+  const TensorDiff* first_outside() const;        ///< null: none
+  std::vector<const TensorDiff*> faulty() const;  ///< outside by their own error, in order; without isolation none
+};
+
+}  // namespace kiln::diff

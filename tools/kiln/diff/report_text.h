@@ -1,0 +1,23 @@
+/// A report for a terminal.
+#pragma once
+
+#include "kiln/diff/report.h"
+
+namespace kiln::diff {
+
+/// The table, the first tensor outside the tolerance, layers at fault by themselves, overflow, and what cannot be seen;
+/// with `all`, every tensor that cannot.
+std::string text_of(const Report& report, bool all);
+
+/// "'y' of step 3 'conv3'", "'y' of 'conv3'", and the body where there is one.
+std::string place_text(const Spot& spot);
+/// The element of a tensor at a row-major position: "[0, 3, 1, 1]".
+std::string element_text(int64_t position, const Extents& extents);
+/// "0.12 at [0, 3] (1.2 instead of 1.08), 0.034 of the largest": how far a tensor is off.
+std::string error_text(const Errors& errors, const Extents& extents);
+/// "12 numbers of the 480 are beyond FP16, the largest 131072 at [0, 3]"; empty: no number overflowed.
+std::string overflow_text(const TensorDiff& diff);
+/// "3 tensors": a count with its noun.
+std::string count_text(int64_t count, std::string_view noun);
+
+}  // namespace kiln::diff

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""`kiln diff` on files: engines and networks that agree, that differ, and that cannot be compared.
+
+usage: diff_test.py KILN TRTEXEC SOURCE_FOLDER
+"""
+import array, json, pathlib, subprocess, sys, tempfile, unittest
+
+from onnx_bytes import field, float_tensor
+
+KILN, TRTEXEC, SOURCE = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+DIGITS = SOURCE / "samples" / "digits" / "digits.onnx"
+LOOP = SOURCE / "fuzz" / "seeds" / "onnx_reader" / "loop_if.onnx"
+FOLDER = pathlib.Path(tempfile.mkdtemp())
+
+
+def run(*command):
+    return subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=300)
+
+
+def node(op, reads, makes):
+    return b"".join([*(field(1, x) for x in reads), *(field(2, x) for x in makes), field(3, makes[0] + "_node"), field(4, op)])
+
+
+def value(name, *extents):
+    axes = b"".join(field(1, field(2, e) if isinstance(e, str) else field(1, e)) for e in extents)
+    return field(1, name) + field(2, field(1, field(1, 1) + field(2, axes)))
+
+
+def model(name, nodes, weights, inputs, outputs):
+    """Writes an ONNX model and returns its path."""
+    graph = [*(field(1, x) for x in nodes), field(2, "g"), *(field(5, x) for x in weights)]
+    graph += [*(field(11, x) for x in inputs), *(field(12, x) for x in outputs)]
+    path = FOLDER / name
+    path.write_bytes(field(1, 8) + field(7, b"".join(graph)) + field(8, field(2, 17)))
+    return path
+
+
+def three_products(name, change=0.0, middle="second"):
+    """x[n, 4] by three matrices, with a softmax behind each so that they stay steps; `change` is added to one weight of the second."""
+    numbers = [((7 * i) % 11 - 5) / 4 for i in range(16)]
+    changed = [numbers[0] + change, *numbers[1:]]
+    nodes = []
+    last = "x"
+    for made, weight in [("first", "w1"), (middle, "w2"), ("third", "w3")]:
+        nodes += [node("MatMul", [last, weight], [made]), node("Softmax", [made], [made + "_shares"])]
+        last = made + "_shares"
+    weights = [float_tensor("w1", [4, 4], *numbers), float_tensor("w2", [4, 4], *changed), float_tensor("w3", [4, 4], *numbers)]
+    return model(name, nodes, weights, [value("x", "n", 4)], [value(last, "n", 4)])
+
+
+def plan_of(onnx, name, *flags):
+    path = FOLDER / name
+    built = run(TRTEXEC, f"--onnx={onnx}", "--skipInference", f"--saveEngine={path}", *flags)
+    assert built.returncode == 0, built.stdout + built.stderr
+    return path
+
+
+def diff(*words):
+    """The report of a comparison, and the exit status."""
+    told = run(KILN, "diff", *words, "--json")
+    assert told.returncode in (0, 2), told.stderr
+    return json.loads(told.stdout), told.returncode
+
+
+class Agree(unittest.TestCase):
+    def test_an_engine_and_its_network(self):
+        report, status = diff(DIGITS, "--isolate")
+        self.assertEqual(status, 0)
+        self.assertIsNone(report["first_outside"])
+        self.assertEqual(report["faulty"], [])
+        self.assertTrue(all(t["total"]["relative"] < 1e-4 and t["own"]["relative"] < 1e-4 for t in report["tensors"]))
+        told = run(KILN, "diff", DIGITS)
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertRegex(told.stdout, r"all \d+ tensors? compared are within the tolerance")
+
+    def test_plans_with_other_fusions_and_batches(self):
+        wide = plan_of(DIGITS, "wide.plan", "--minShapes=image:1x1x8x8", "--optShapes=image:4x1x8x8", "--maxShapes=image:8x1x8x8")
+        two = plan_of(DIGITS, "two.plan", "--shapes=image:2x1x8x8", "--builderOptimizationLevel=0")
+        report, status = diff(wide, two, "--isolate")
+        self.assertEqual(status, 0)
+        self.assertIn("[2, 1, 8, 8]", report["inputs"])
+        report, status = diff(wide, DIGITS, "--shapes=image:7x1x8x8")
+        self.assertEqual(status, 0)
+        self.assertIn("[7, 1, 8, 8]", report["inputs"])
+        sixteen = plan_of(DIGITS, "sixteen.plan", "--shapes=image:16x1x8x8")
+        told = run(KILN, "diff", wide, sixteen)
+        self.assertEqual(told.returncode, 1)
+        self.assertRegex(told.stderr, r"no shapes that both are known to take.*'image' is f32\[1\.\.8, 1, 8, 8\] in .*16")
+        told = run(KILN, "diff", wide, two, "--shapes=image:3x1x8x8")
+        self.assertIn("the shapes of --shapes are not taken by both", told.stderr)
+
+    def test_flags_of_either(self):
+        report, status = diff(DIGITS, DIGITS, "--fp16", "--with=--builderOptimizationLevel=0 --noTF32")
+        self.assertEqual(status, 0)
+        self.assertEqual(report["tolerance"]["relative"], 2e-2)
+        self.assertIn("(engine, cpu", report["b"])
+        for message, flag in [("--with: --json says nothing of how b is built", "--with=--json"), ("--with: 'x' is no flag", "--with=x")]:
+            self.assertIn(message, run(KILN, "diff", DIGITS, flag).stderr)
+
+    def test_loops_and_branches(self):
+        report, status = diff(LOOP, "--isolate")
+        self.assertEqual(status, 0, report)
+        self.assertTrue(any("iteration" in t["body"] and t["runs_a"] == 5 for t in report["tensors"]), report["tensors"])
+        report, status = diff(LOOP, "--loopRuns=2")
+        self.assertEqual(status, 0)
+
+    def test_a_plan_of_one_layer(self):
+        path = model("one.onnx", [node("Exp", ["x"], ["y"])], [], [value("x", 3)], [value("y", 3)])
+        plan = plan_of(path, "one.plan")
+        report, status = diff(plan, path)
+        self.assertEqual((status, len(report["tensors"])), (0, 1))
+        file = FOLDER / "x.bin"
+        file.write_bytes(array.array("f", [0, 1, 2]).tobytes())
+        report, _ = diff(plan, path, f"--loadInputs=x:{file}")
+        self.assertAlmostEqual(report["tensors"][0]["total"]["largest"], 7.389056, 5)
+        file.write_bytes(b"1234")
+        self.assertIn("input 'x' f32[3]", run(KILN, "diff", plan, path, f"--loadInputs=x:{file}").stderr)
+
+
+class Differ(unittest.TestCase):
+    def test_a_layer_with_other_weights_is_named(self):
+        right, wrong = three_products("right.onnx"), three_products("wrong.onnx", 0.5)
+        report, status = diff(wrong, right, "--shapes=x:3x4", "--isolate")
+        self.assertEqual(status, 2)
+        self.assertEqual(report["first_outside"], "second")
+        self.assertEqual(report["faulty"], ["second"], [(t["tensor"], t["own"]["relative"]) for t in report["tensors"]])
+        self.assertTrue(any(not t["within"] for t in report["tensors"] if t["tensor"].startswith("second_shares")))
+        told = run(KILN, "diff", plan_of(wrong, "wrong.plan", "--shapes=x:3x4"), plan_of(right, "right.plan", "--shapes=x:3x4"))
+        self.assertEqual(told.returncode, 2)
+        self.assertIn("first outside the tolerance: 'second' of step", told.stdout)
+        self.assertEqual(told.stderr, "")
+        report, status = diff(wrong, right, "--tolerance=10")
+        self.assertEqual(status, 0)
+
+    def test_the_page(self):
+        name = "</title><script>alert('x')</script>\"\u2028"
+        right, wrong = three_products("odd.onnx", 0, name), three_products("odd_wrong.onnx", 1, name)
+        page = FOLDER / "diff.html"
+        told = run(KILN, "diff", wrong, right, "-o", page)
+        self.assertEqual(told.returncode, 2, told.stderr)
+        text = page.read_text()
+        self.assertNotIn("<script", text)
+        self.assertIn("&lt;script&gt;alert(&#39;x&#39;)", text)
+        self.assertEqual(text.count("<title>") - text.count("</title>"), 0)
+        self.assertIn('class="outside"', text)
+        run(KILN, "diff", right, right, "-o", page)
+        self.assertNotIn('class="outside"', page.read_text())
+        page.write_text("mine")
+        told = run(KILN, "diff", right, right, "-o", page)
+        self.assertEqual((told.returncode, page.read_text()), (1, "mine"))
+
+
+class Refuse(unittest.TestCase):
+    def test_what_cannot_be_compared(self):
+        plan, right = plan_of(DIGITS, "digits.plan"), three_products("refuse.onnx")
+        other = model("other.onnx", [node("Exp", ["image"], ["y"])], [], [value("image", 1, 1, 8, 8)], [value("y", 1, 1, 8, 8)])
+        damaged = FOLDER / "damaged.plan"
+        damaged.write_bytes(plan.read_bytes()[:1000])
+        for message, *words in [
+            ("only networks with the same inputs can be compared", plan, right),
+            ("are they of one network?", plan, other),
+            ("a plan is compared with another plan or with its ONNX file", plan),
+            ("is a plan, which is built already", right, plan, "--with=--fp16"),
+            ("damaged.plan", damaged, right),
+            ("No such file", FOLDER / "nowhere.onnx"),
+            ("--tolerance is 'much'", right, "--tolerance=much"),
+            ("has no input 'zz'", right, "--shapes=zz:1"),
+            ("has no input 'zz'", right, "--loadInputs=zz:file"),
+            ("usage: kiln diff a [b]",),
+            ("usage: kiln diff a [b]", right, right, right),
+        ]:
+            told = run(KILN, "diff", *words)
+            self.assertEqual(told.returncode, 1, (message, told.stdout, told.stderr))
+            self.assertIn(message, told.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

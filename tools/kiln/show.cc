@@ -1,0 +1,175 @@
+/// kiln show: a page that shows an engine: its graph, times, memory, and what else could have run each layer.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+
+#include "base/mapped_file.h"
+#include "cli/files.h"
+#include "commands.h"
+#include "layer_files.h"
+#include "network.h"
+#include "page.h"
+#include "plan/json.h"
+#include "plan/layout.h"
+#include "plan/reader.h"
+#include "session.h"
+#include "step_times.h"
+
+namespace kiln {
+namespace {
+
+enum class Content : uint8_t { kPlan, kJson, kOnnx };
+
+/// What a file holds, by its beginning.
+Content content_of(std::span<const std::byte> bytes) {
+  uint32_t magic = 0;
+  if (bytes.size() >= sizeof magic) std::memcpy(&magic, bytes.data(), sizeof magic);
+  if (magic == plan::kMagic) return Content::kPlan;
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  return first != text.npos && (text[first] == '{' || text[first] == '[') ? Content::kJson : Content::kOnnx;
+}
+
+Result<Datum> read_json(const std::string& path) {
+  const std::vector<char> text = cli::read_file(path, "JSON");
+  return in_context(plan::parse_json({text.data(), text.size()}), [&] { return path; });
+}
+
+/// Fails at a flag that means nothing for what `path` is.
+Status allow_flags(const cli::Arguments& arguments, std::span<const std::string_view> allowed, std::string_view path,
+                   std::string_view what) {
+  for (const cli::Flag* flag : arguments.flags())
+    TRY(require(std::ranges::find(allowed, flag->name) != allowed.end(), "flag ", flag->name,
+                " means nothing here: ", path, " is ", what));
+  return {};
+}
+
+constexpr std::string_view kForReports[] = {"-o", "--layerTimes"};
+constexpr std::string_view kForPlans[] = {"-o",       "--layerTimes", "--noRun",     "--runs",
+                                          "--shapes", "--verbose",    "--useProfile"};
+
+std::vector<std::string> names_of(const plan::Plan& plan) {
+  std::vector<std::string> names;
+  for (const plan::IoTensor& input : plan.inputs) names.push_back(input.name);
+  return names;
+}
+
+/// The flags of one `kiln show`.
+struct Wanted {
+  std::string path;
+  std::string profile_file;  ///< empty: none
+  int profile = 0, runs = 20;
+  bool run = true;
+};
+
+/// A plan and, where it ran here, its times.
+struct Shown {
+  std::shared_ptr<const plan::Plan> plan;
+  std::optional<StepTimes> times;
+  std::string why_not_run;
+};
+
+/// The plan that `path` holds, run where a device of its kind is here and it is to be run.
+Result<Shown> read_shown(const Wanted& wanted, const std::shared_ptr<const MappedFile>& file,
+                         const cli::NamedExtents& shapes) {
+  Shown shown;
+  shown.plan = TRY(in_context(plan::read_plan(file->bytes(), file), [&] { return wanted.path; }));
+  const auto& profiles = shown.plan->profiles;
+  TRY(require(static_cast<size_t>(wanted.profile) < profiles.size(), "--useProfile: ", wanted.path, " has ",
+              profiles.size(), " profiles; ", wanted.profile, " is not one of them"));
+  cli::require_inputs(shapes, names_of(*shown.plan), wanted.path);
+  if (!wanted.run) return shown;
+  const auto run = [&]() -> Result<StepTimes> {
+    Session session = TRY(load_session(shown.plan));
+    TRY(session.context->select_profile(wanted.profile));
+    const std::vector<Extents> extents = extents_at(*shown.plan, wanted.profile, shapes);
+    TRY(session.set_inputs(TRY(made_up_inputs(*shown.plan, wanted.profile, extents))));
+    return measure(session, wanted.runs);
+  };
+  if (Result<StepTimes> times = run())
+    shown.times = std::move(*times);
+  else
+    shown.why_not_run = times.error().message;
+  return shown;
+}
+
+/// The plan that is built of an ONNX file, run where that is wanted.
+Result<Shown> build_shown(const cli::Arguments& arguments, const Wanted& wanted, const cli::RequestedShapes& shapes) {
+  const ir::Graph graph = TRY(import_file(wanted.path));
+  TRY(require(wanted.profile == 0, "--useProfile: a plan that is built here has profile 0 only"));
+  Session session = TRY(build_session(arguments, graph, profile_of(graph, shapes.build)));
+  Shown shown{.plan = session.plan, .times = {}, .why_not_run = {}};
+  if (!wanted.run) return shown;
+  const std::vector<Extents> extents = extents_at(*session.plan, 0, shapes.run);
+  TRY(session.set_inputs(TRY(made_up_inputs(*session.plan, 0, extents))));
+  shown.times = TRY(measure(session, wanted.runs));
+  return shown;
+}
+
+Result<Picture> picture_of(const Shown& shown, const Wanted& wanted, const cli::NamedExtents& shapes) {
+  const plan::Plan& plan = *shown.plan;
+  const std::vector<Extents> extents = extents_at(plan, wanted.profile, shapes);
+  const auto inputs = TRY(made_up_inputs(plan, wanted.profile, extents));
+  const KnownValues values = TRY(values_at(plan, wanted.profile, inputs));
+  Picture picture = picture_of(plan, wanted.profile, values, shown.times ? &*shown.times : nullptr);
+  if (!shown.why_not_run.empty()) {
+    std::fprintf(stderr, "kiln: not run: %s\n", shown.why_not_run.c_str());
+    picture.notes.push_back(str("The engine was not run here, so there are no measured times: ", shown.why_not_run));
+  } else if (!shown.times && wanted.profile_file.empty()) {
+    picture.notes.emplace_back("The engine was not run, so there are no measured times (--noRun).");
+  }
+  return picture;
+}
+
+Result<Picture> read_picture(const cli::Arguments& arguments, const Wanted& wanted) {
+  const auto file = TRY(MappedFile::open(wanted.path));
+  const Content content = content_of(file->bytes());
+  if (content == Content::kJson) {
+    TRY(allow_flags(arguments, kForReports, wanted.path, "a report of an engine"));
+    const Datum data = TRY(read_json(wanted.path));
+    if (!is_profile(data)) return in_context(read_layer_info(data), [&] { return wanted.path; });
+    const auto times = TRY(in_context(read_profile(data), [&] { return wanted.path; }));
+    Picture picture = kiln::picture_of(times);
+    TRY(add_times(times, picture));
+    return picture;
+  }
+  const cli::RequestedShapes shapes = read_shapes(arguments);
+  if (content == Content::kOnnx) return picture_of(TRY(build_shown(arguments, wanted, shapes)), wanted, shapes.run);
+  TRY(allow_flags(arguments, kForPlans, wanted.path, "a plan, which is built"));
+  return picture_of(TRY(read_shown(wanted, file, shapes.run)), wanted, shapes.run);
+}
+
+}  // namespace
+
+Status run_show(const cli::Arguments& arguments) {
+  Wanted wanted{.path = arguments.operands()[1], .profile_file = arguments.text("--layerTimes")};
+  arguments.read("--runs", wanted.runs, 1);
+  arguments.read("--useProfile", wanted.profile, 0);
+  wanted.run = !arguments.has("--noRun") && wanted.profile_file.empty();
+  const std::filesystem::path path = wanted.path;
+  const std::string output = arguments.text("-o", path.stem().string() + ".html");
+  const bool to_stdout = output == "-";
+  if (!to_stdout) cli::require_replaceable(output, kPageBegins, kPageHas, "-o");
+  Picture picture = TRY(read_picture(arguments, wanted));
+  const bool is_plain = path.stem() == "model" || path.stem() == "engine";  // says less than its folder's name
+  picture.title = (is_plain ? path.parent_path().filename() / path.filename() : path.filename()).string();
+  if (!wanted.profile_file.empty()) {
+    const Datum data = TRY(read_json(wanted.profile_file));
+    const auto times = TRY(in_context(read_profile(data), [&] { return wanted.profile_file; }));
+    TRY(in_context(add_times(times, picture), [&] { return wanted.profile_file; }));
+  }
+  const std::string page = make_page(picture);
+  if (to_stdout) {
+    TRY(require(std::fwrite(page.data(), 1, page.size(), stdout) == page.size() && std::fflush(stdout) == 0,
+                "cannot write the page to the standard output"));
+    return {};
+  }
+  cli::write_file(output, page, "page of -o");
+  std::fprintf(stderr, "%s: %zu layers, %.1f KB\n", output.c_str(), picture.steps.size(),
+               static_cast<double>(page.size()) / 1e3);
+  return {};
+}
+
+}  // namespace kiln

@@ -1,0 +1,325 @@
+#!/usr/bin/env python3
+"""kiln show: its page says what the inspector says, and works in a browser.
+
+usage: show_test.py KILN TRTEXEC SOURCE_FOLDER
+The tests of a browser are skipped where there is no Chromium: on the path, or KILN_CHROMIUM.
+"""
+import functools, json, pathlib, re, subprocess, sys, tempfile, unittest
+
+from browser import Browser, find_browser
+from onnx_bytes import field, float_tensor
+
+KILN, TRTEXEC, SOURCE = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+DIGITS = SOURCE / "samples/digits/digits.onnx"
+LOOP = SOURCE / "fuzz/seeds/onnx_reader/loop_if.onnx"  # a loop of 5 with a branch
+HOSTILE = "</script><script>window.pwned=1</script><img src=x onerror=window.pwned=1>&lt;'\"\u2028\u2029{{style}}"
+WORK = tempfile.TemporaryDirectory()
+FOLDER = pathlib.Path(WORK.name)
+
+
+def run(*command):
+    return subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=300)
+
+
+def picture_of(page):
+    """The data of a page."""
+    return json.loads(re.search(r'<script type="application/json" id="picture">(.*?)</script>', page.read_text(), re.S)[1])
+
+
+def show(source, *flags):
+    page = FOLDER / f"{len(list(FOLDER.iterdir()))}.html"
+    made = run(KILN, "show", source, "-o", page, *flags)
+    if made.returncode != 0:
+        raise AssertionError(made.stderr)
+    return page
+
+
+@functools.cache
+def plan_of(model):
+    """A plan of the model that tells all, and what the inspector says of it."""
+    plan, info = FOLDER / (model.stem + ".plan"), FOLDER / (model.stem + ".json")
+    flags = [f"--saveEngine={plan}", f"--exportLayerInfo={info}", "--profilingVerbosity=detailed", "--skipInference"]
+    built = run(TRTEXEC, f"--onnx={model}", *flags)
+    if built.returncode != 0:
+        raise AssertionError(built.stdout + built.stderr)
+    return plan, info
+
+
+def hostile_model():
+    """An ONNX model whose layers and tensors have names that a careless page would run."""
+    node = field(1, "x") + field(2, HOSTILE) + field(3, HOSTILE) + field(4, "Softmax")
+    second = field(1, HOSTILE) + field(1, "w") + field(2, "y") + field(3, "add") + field(4, "Mul")
+    shape = field(2, field(1, field(1, 1) + field(2, field(1, field(1, 8)))))
+    value = lambda name: field(1, name) + shape  # noqa: E731
+    graph = field(1, node) + field(1, second) + field(2, "g") + field(5, float_tensor("w", [8], *range(8))) + field(11, value("x")) + field(12, value("y"))
+    path = FOLDER / "hostile.onnx"
+    path.write_bytes(field(1, 8) + field(7, graph) + field(8, field(2, 17)))
+    return path
+
+
+def large_network(count):
+    """Layer information of a network of `count` layers, as TensorRT writes it, and a profile: blocks of attention."""
+    layers, times = [], [{"count": 10}]
+    tensor = lambda name: {"Name": name, "Location": "Device", "Dimensions": [8, 128, 768], "Format/Datatype": "Row major linear FP16 format"}  # noqa: E731
+    x = ["input"]
+    for i in range(count):
+        kind, block = i % 8, i // 8
+        reads = {1: [f"t{block * 8}"], 2: [f"t{block * 8}"], 3: [f"t{block * 8}"], 4: [f"t{i - 3}", f"t{i - 2}", f"t{i - 1}", "mask"]}.get(kind, x)
+        if kind == 7:
+            reads = x + [f"t{block * 8}"]
+        product = "MatrixMultiply"
+        type_ = ["Normalization", product, product, product, "Attention", product + " + Activation", product, "ElementWise"][kind]
+        name = f"/encoder/layer.{block}/{type_.split()[0]}_{i}"
+        layers.append({"Name": name, "LayerType": type_, "Inputs": [*map(tensor, reads)], "Outputs": [tensor(f"t{i}")], "TacticName": f"tactic_{kind}",
+                       "StreamId": 0, "Metadata": f"[ONNX Layer: {name}]"})  # fmt: skip
+        times.append({"name": name, "timeMs": 10.0 * (kind + 1), "averageMs": 0.01 * (kind + 1), "medianMs": 0.01 * (kind + 1), "percentage": 0.1})
+        x = [f"t{i}"]
+    info, profile = FOLDER / f"large{count}.json", FOLDER / f"large{count}_profile.json"
+    info.write_text(json.dumps({"Layers": layers, "Bindings": ["input", "mask"]}))
+    profile.write_text(json.dumps(times))
+    return info, profile
+
+
+class Data(unittest.TestCase):
+    def test_layers_are_those_of_the_inspector(self):
+        for model in [DIGITS, LOOP, hostile_model()]:
+            plan, info = plan_of(model)
+            told = json.loads(info.read_text())["Layers"]
+            self.assertGreater(len(told), 0)
+            self.assertEqual(picture_of(show(plan))["layers"], told, model)
+            self.assertEqual(picture_of(show(plan, "--noRun"))["layers"], told, model)
+            self.assertEqual(picture_of(show(info))["layers"], told, model)
+
+    def test_edges_of_a_plan_and_of_its_layer_information_agree(self):
+        plan, info = plan_of(DIGITS)
+        names = []
+        for picture in [picture_of(show(plan)), picture_of(show(info))]:
+            tensors = picture["blocks"][0]["tensors"]
+            names.append([([tensors[t]["name"] for t in step["inputs"] if tensors[t]["place"] != "weight"],
+                           [tensors[t]["name"] for t in step["outputs"]]) for step in picture["steps"]])  # fmt: skip
+        self.assertEqual(*names)
+
+    def test_memory_is_the_plans(self):
+        block = picture_of(show(plan_of(DIGITS)[0]))["blocks"][0]
+        placed = [t for t in block["tensors"] if t["place"] == "arena"]
+        self.assertGreater(len(placed), 0)
+        for a in placed:
+            self.assertLessEqual(a["offset"] + a["size"], block["arena"])
+            for b in placed:
+                apart = a["offset"] + a["size"] <= b["offset"] or b["offset"] + b["size"] <= a["offset"]
+                self.assertTrue(a is b or apart or a["last"] < b["first"] or b["last"] < a["first"], (a, b))
+
+    def test_times_are_measured_or_from_a_profile(self):
+        plan, info = plan_of(DIGITS)
+        measured = picture_of(show(plan, "--runs=3"))
+        self.assertTrue(measured["times"].startswith("the least of 3 runs"), measured["times"])
+        self.assertTrue(all(step["ms"] > 0 for step in measured["steps"]))
+        profile = FOLDER / "digits_profile.json"
+        ran = run(TRTEXEC, f"--loadEngine={plan}", f"--exportProfile={profile}", "--iterations=3", "--duration=0", "--warmUp=0")
+        self.assertEqual(ran.returncode, 0, ran.stdout)
+        for source in [plan, info]:
+            picture = picture_of(show(source, f"--layerTimes={profile}"))
+            self.assertEqual([step["ms"] for step in picture["steps"]], [entry["medianMs"] for entry in json.loads(profile.read_text())[1:]])
+        alone = picture_of(show(profile))
+        self.assertEqual([step["name"] for step in alone["steps"]], [step["name"] for step in measured["steps"]])
+        self.assertEqual(picture_of(show(plan, "--noRun"))["steps"][0]["ms"], -1)
+
+    def test_bodies_are_blocks(self):
+        picture = picture_of(show(plan_of(LOOP)[0]))
+        by_name = {block["name"]: block for block in picture["blocks"]}
+        self.assertEqual(by_name["iteration of Loop 'vf'"]["runs"], 5)
+        self.assertEqual(by_name["branch of true of If 'v1'"]["runs"] + by_name["branch of false of If 'v1'"]["runs"], 5)
+        for block in picture["blocks"][1:]:
+            self.assertIn(picture["blocks"].index(block), picture["steps"][block["around"]]["bodies"])
+
+    def test_an_onnx_file_is_built(self):
+        picture = picture_of(show(DIGITS, "--runs=2"))
+        self.assertGreater(len(picture["steps"]), 2)
+        self.assertTrue(any(layer["Candidates"] for layer in picture["layers"]))
+
+    def test_pages_replace_pages_only(self):
+        page = show(plan_of(DIGITS)[0], "--noRun")
+        self.assertEqual(run(KILN, "show", plan_of(DIGITS)[0], "--noRun", "-o", page).returncode, 0)
+        mine = FOLDER / "mine.html"
+        mine.write_text("<!doctype html>\n<p>mine</p>")
+        told = run(KILN, "show", plan_of(DIGITS)[0], "--noRun", f"-o={mine}")
+        self.assertEqual(told.returncode, 1)
+        self.assertEqual(mine.read_text(), "<!doctype html>\n<p>mine</p>")
+        self.assertEqual(run(KILN, "show", plan_of(DIGITS)[0], "--noRun", "-o", "-").stdout, page.read_text())
+
+    def test_says_what_is_wrong(self):
+        plan, info = plan_of(DIGITS)
+        bad, times = FOLDER / "bad.json", FOLDER / "times.json"
+        bad.write_text('{"Layers": [1]}')
+        times.write_text('[{"count": 1}, {"name": "nobody", "averageMs": 1}]')
+        half, deep = FOLDER / "half.plan", FOLDER / "deep.json"
+        half.write_bytes(plan.read_bytes()[:3000])
+        deep.write_text("[" * 100000)
+        for message, *words in [
+            ("layer 0 is 1; a name or an object is needed", bad),
+            ("no JSON of ours: it is nested more than 64 deep", deep),
+            (str(half), half),
+            ("cannot open", FOLDER / "nowhere.plan"),
+            ("none of which is called as a layer of the engine", plan, f"--layerTimes={times}"),
+            ("no profile: a list is needed", plan, f"--layerTimes={info}"),
+            ("flag --fp16 means nothing here", plan, "--fp16"),
+            ("flag --noRun means nothing here", info, "--noRun"),
+            ("has 1 profiles; 3 is not one of them", plan, "--useProfile=3"),
+            ("has no input 'zz'; its inputs are 'image'", plan, "--shapes=zz:1"),
+            ("--runs: 0 is outside [1, 2147483647]", plan, "--runs=0"),
+            ("flag -o needs a value", plan, "-o"),
+        ]:
+            told = run(KILN, "show", *words, *([] if "-o" in words else ["-o", FOLDER / "unwritten.html"]))
+            self.assertEqual(told.returncode, 1, words)
+            self.assertIn(message, told.stderr)
+        self.assertFalse((FOLDER / "unwritten.html").exists())
+
+
+@unittest.skipUnless(find_browser(), "no Chromium is here")
+class Page(unittest.TestCase):
+    """Each test ends with the page having failed nowhere, and having asked for nothing but itself."""
+
+    def open(self, page, **settings):
+        browser = self.enterContext(Browser(**settings))
+        self.seconds = browser.open(page)
+        self.addCleanup(lambda: self.assertEqual((browser.errors, browser.requests), ([], [page.resolve().as_uri()] * len(browser.requests))))
+        return browser
+
+    def title(self, browser):
+        return browser.run("document.querySelector('#details h2').textContent")
+
+    def test_two_thousand_layers_open_in_two_seconds(self):
+        info, profile = large_network(2000)
+        page = show(info, f"--layerTimes={profile}")
+        browser = self.open(page)
+        seconds = min([self.seconds] + [browser.open(page) for _ in range(3)])
+        print(f"2,000 layers opened in {seconds:.2f} s")
+        self.assertLess(seconds, 2)
+        self.assertIn("2000 layers", browser.run("document.querySelector('#headline').textContent"))
+        # Nothing overlaps, and no edge leads up but those that the network has so.
+        self.assertEqual(browser.run("""(() => {
+            const nodes = app.graph.graph.rows, hits = [];
+            for (let i = 0; i < nodes.length; ++i)
+              for (let j = i + 1; j < nodes.length && nodes[j].y - nodes[i].y < 100; ++j)
+                if (Math.abs(nodes[i].x - nodes[j].x) < (nodes[i].width + nodes[j].width) / 2 &&
+                    Math.abs(nodes[i].y - nodes[j].y) < (nodes[i].height + nodes[j].height) / 2) hits.push([nodes[i].id, nodes[j].id]);
+            return hits;
+        })()"""), [])
+        browser.press("/", *"layer.200/attention", "Enter")
+        self.assertEqual(self.title(browser), "/encoder/layer.200/Attention_1604")
+        box = "document.querySelector('.card.selected').getBoundingClientRect()"
+        card = browser.run(f"(() => {{ const r = {box}; return [r.x + r.width / 2, r.y + r.height / 2]; }})()")
+        self.assertTrue(0 < card[0] < 1072 and 50 < card[1] < 900, card)
+        browser.press("Escape", "4")
+        rows = browser.run("document.querySelectorAll('.layers tbody tr').length")
+        self.assertEqual(rows, 2000)
+
+    def test_searches_zooms_and_shows_the_right_layer(self):
+        browser = self.open(show(plan_of(DIGITS)[0], "--runs=2"))
+        names = browser.run("app.model.steps.map((step) => step.name)")
+        browser.press("/")
+        browser.press(*names[1])
+        self.assertRegex(browser.run("document.querySelector('#count').textContent"), rf"^\d+ of {len(names)}$")
+        browser.press("Enter")
+        self.assertEqual(self.title(browser), names[1])
+        self.assertEqual(browser.run("document.querySelector('.card.selected').dataset.step"), "1")
+        browser.press("Escape")
+        # A click on a card, where it stands after zooming and dragging.
+        browser.wheel(500, 400, -400, ctrl=True)
+        browser.drag(500, 400, 520, 380)
+        browser.frame()
+        self.assertGreater(browser.run("app.graph.view.scale"), 1.2)
+        step, x, y = browser.run("""(() => {
+            for (const card of document.querySelectorAll('.card')) {
+              const r = card.getBoundingClientRect(), x = r.x + r.width / 2, y = r.y + r.height / 2;
+              if (x > 60 && x < 900 && y > 100 && y < 800) return [+card.dataset.step, x, y];
+            }
+        })()""")
+        browser.click(x, y)
+        self.assertEqual(self.title(browser), names[step])
+        browser.press("ArrowDown" if step + 1 < len(names) else "ArrowUp")
+        self.assertEqual(self.title(browser), names[step + 1 if step + 1 < len(names) else step - 1])
+
+    def test_what_the_panel_says_is_the_inspectors(self):
+        plan, info = plan_of(DIGITS)
+        browser = self.open(show(plan, "--noRun"))
+        for layer in json.loads(info.read_text())["Layers"]:
+            text = browser.run(f"(app.go(app.model.steps.find((s) => s.name === {json.dumps(layer['Name'])})), document.querySelector('#details').innerText)")
+            for tensor in layer["Inputs"] + layer["Outputs"]:
+                self.assertIn(tensor["Name"], text)
+                self.assertIn("×".join(map(str, tensor["Dimensions"])), text)
+                self.assertIn(tensor["Format/Datatype"], text)
+            self.assertIn(layer["TacticName"], text)
+            for line in layer["Candidates"]:
+                part, tactic = re.fullmatch(r"(?:(its part '.*?'|its last .*? alone|with other nodes): )?([^(:]+?)(?: \(.*\))?: .*", line).groups()
+                self.assertIn(tactic, text)
+                self.assertIn(part or "", text)
+
+    def test_the_table_sorts(self):
+        browser = self.open(show(plan_of(DIGITS)[0], "--runs=2"))
+        browser.press("4")
+        column = lambda n: browser.run(f"[...document.querySelectorAll('.layers tbody tr')].map((row) => row.cells[{n}].textContent)")  # noqa: E731
+        browser.run("document.querySelectorAll('.layers th button')[7].click()")
+        order = browser.run("[...document.querySelectorAll('.layers tbody tr')].map((row) => app.model.steps[row.dataset.step].ms)")
+        self.assertEqual(order, sorted(order, reverse=True))
+        self.assertEqual(browser.run("document.querySelectorAll('.layers th')[7].getAttribute('aria-sort')"), "descending")
+        browser.run("document.querySelectorAll('.layers th button')[1].click()")
+        self.assertEqual(column(1), sorted(column(1), key=str.lower))
+
+    def test_views_theme_and_bodies(self):
+        browser = self.open(show(plan_of(LOOP)[0], "--runs=2"))
+        for key, view in [("2", "timeline"), ("3", "memory"), ("4", "table"), ("1", "graph")]:
+            browser.press(key)
+            self.assertEqual(browser.run("[...document.querySelectorAll('main > section:not([hidden])')].map((s) => s.id)"), [view])
+            self.assertGreater(browser.run(f"document.querySelector('#{view}').innerText.length + document.querySelectorAll('#{view} svg *').length"), 3)
+        before = browser.run("getComputedStyle(document.body).backgroundColor")
+        browser.press("t")
+        self.assertNotEqual(browser.run("getComputedStyle(document.body).backgroundColor"), before)
+        browser.prefer_dark(True)
+        browser.press("t")
+        self.assertEqual(browser.run("getComputedStyle(document.body).backgroundColor"), before)
+        browser.run("app.go(app.model.steps.find((step) => step.drawn.bodies.length))")
+        browser.press("Enter")
+        self.assertIn("iteration of Loop 'vf'", browser.run("document.querySelector('#crumbs').innerText"))
+        browser.press("Backspace")
+        self.assertEqual(browser.run("app.block.index"), 0)
+
+    def test_names_run_nothing(self):
+        browser = self.open(show(plan_of(hostile_model())[0], "--runs=1"))
+        step = browser.run(f"app.model.steps.findIndex((step) => step.name.includes({json.dumps(HOSTILE)}))")
+        self.assertGreaterEqual(step, 0)
+        browser.run(f"app.go(app.model.steps[{step}]); app.search('script')")
+        self.assertIn(HOSTILE, self.title(browser))
+        for key in "2341":
+            browser.press("Escape", key)
+        self.assertIsNone(browser.run("window.pwned ?? null"))
+        self.assertEqual(browser.run("document.querySelectorAll('img').length"), 0)
+
+    def test_little_is_shown_too(self):
+        one, none, names = FOLDER / "one.json", FOLDER / "none.json", FOLDER / "names.json"
+        one.write_text('{"Layers": [{"Name": "only"}]}')
+        none.write_text('{"Layers": [], "Bindings": []}')
+        names.write_text('{"Layers": ["a", "b", "c"]}')
+        browser = self.open(show(one))
+        self.assertEqual(browser.run("document.querySelectorAll('.card').length"), 1)
+        for page, layers in [(show(none), 0), (show(names), 3)]:
+            browser = self.open(page)
+            self.assertEqual(browser.run("app.model.steps.length"), layers)
+            for key in "2341":
+                browser.press(key, "ArrowDown", "ArrowLeft", "Enter")
+
+    def test_inline_in_another_page(self):
+        import html
+
+        outer = FOLDER / "notebook.html"
+        outer.write_text(f'<!doctype html><iframe srcdoc="{html.escape(show(plan_of(DIGITS)[0]).read_text())}" width=1200 height=700></iframe>')
+        browser = self.enterContext(Browser())
+        browser.open(outer, "document.querySelector('iframe').contentDocument?.querySelector('.card')")
+        self.assertEqual(browser.errors, [])
+
+
+if __name__ == "__main__":
+    result = unittest.main(argv=sys.argv[:1], exit=False).result
+    if not find_browser():
+        print("The page was not opened: no Chromium is here")
+    sys.exit(not result.wasSuccessful())

@@ -1,0 +1,89 @@
+#include "calibration.h"
+
+#include <string_view>
+#include <vector>
+
+#include "cli/files.h"
+#include "log.h"
+
+namespace kiln::cli::trtexec {
+namespace {
+
+using nvinfer1::CalibrationAlgoType;
+using nvinfer1::ILayer;
+using nvinfer1::ITensor;
+using nvinfer1::LayerType;
+
+#pragma GCC diagnostic push  // --int8 and --calib stand for deprecated calls
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+/// The algorithm that a cache's first line, "TRT-VERSION-ALGORITHM", names. The library refuses what is none.
+CalibrationAlgoType algorithm_of(std::string_view cache) {
+  const std::string_view first = cache.substr(0, cache.find('\n'));
+  if (first.find("-MinMaxCalibration") != first.npos) return CalibrationAlgoType::kMINMAX_CALIBRATION;
+  if (first.find("-LegacyCalibration") != first.npos) return CalibrationAlgoType::kLEGACY_CALIBRATION;
+  if (first.find("-EntropyCalibration2") != first.npos) return CalibrationAlgoType::kENTROPY_CALIBRATION_2;
+  return CalibrationAlgoType::kENTROPY_CALIBRATION;
+}
+
+/// Hands a cache to the builder. It has no data to calibrate with.
+class CachedCalibrator final : public Calibration, public nvinfer1::IInt8EntropyCalibrator2 {
+ public:
+  explicit CachedCalibrator(std::vector<char> cache) : cache_(std::move(cache)) {}
+  CalibrationAlgoType getAlgorithm() noexcept override { return algorithm_of({cache_.data(), cache_.size()}); }
+  int32_t getBatchSize() const noexcept override { return 1; }
+  bool getBatch(void**, char const**, int32_t) noexcept override { return false; }
+  void const* readCalibrationCache(size_t& length) noexcept override {
+    length = cache_.size();
+    return cache_.data();
+  }
+  void writeCalibrationCache(void const*, size_t) noexcept override {}
+
+ private:
+  const std::vector<char> cache_;
+};
+
+bool has_quantization(const nvinfer1::INetworkDefinition& network) {
+  for (int i = 0; i < network.getNbLayers(); ++i) {
+    const LayerType type = network.getLayer(i)->getType();
+    if (type == LayerType::kQUANTIZE || type == LayerType::kDEQUANTIZE) return true;
+  }
+  return false;
+}
+
+void give_range(ITensor* tensor, float most) {
+  if (tensor && !tensor->dynamicRangeIsSet()) static_cast<void>(tensor->setDynamicRange(-most, most));
+}
+
+/// The ranges that TensorRT's trtexec gives where there are none: 2 for what layers read and 4 for what they make.
+/// Concatenations and poolings have one range for both.
+void give_ranges(nvinfer1::INetworkDefinition& network) {
+  constexpr float kRead = 2, kMade = 4;
+  for (int i = 0; i < network.getNbLayers(); ++i) {
+    ILayer& layer = *network.getLayer(i);
+    const float read = layer.getType() == LayerType::kCONCATENATION ? kMade : kRead;
+    const float made = layer.getType() == LayerType::kPOOLING ? kRead : kMade;
+    for (int k = 0; k < layer.getNbInputs(); ++k) give_range(layer.getInput(k), read);
+    for (int k = 0; k < layer.getNbOutputs(); ++k) give_range(layer.getOutput(k), made);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Calibration> calibrate(const PrecisionOptions& options, nvinfer1::INetworkDefinition& network,
+                                       nvinfer1::IBuilderConfig& config, Log& log) {
+  if (!options.int8 || has_quantization(network)) return nullptr;
+  if (options.calibration_cache.empty()) {
+    give_ranges(network);
+    log.warn(
+        "--int8 without --calib, and the network has no Q/DQ: all tensors get the same ranges. Times are those of "
+        "an INT8 network; its outputs mean nothing.");
+    return nullptr;
+  }
+  auto calibrator = std::make_unique<CachedCalibrator>(read_file(options.calibration_cache, "calibration cache"));
+  config.setInt8Calibrator(calibrator.get());
+  return calibrator;
+}
+#pragma GCC diagnostic pop
+
+}  // namespace kiln::cli::trtexec

@@ -1,0 +1,25 @@
+/// Ranges of tensors for --int8.
+#pragma once
+
+#include <memory>
+
+#include "NvInfer.h"
+#include "options.h"
+
+namespace kiln::cli::trtexec {
+
+class Log;
+
+/// What has to live until the build is done.
+class Calibration {
+ public:
+  virtual ~Calibration() = default;
+};
+
+/// Gives a network without Q/DQ ranges: those of the cache that --calib names or, without one, the same for all
+/// tensors, which have no meaning, as TensorRT's trtexec does. Null where nothing has to live on. Fails where the cache
+/// cannot be read.
+std::unique_ptr<Calibration> calibrate(const PrecisionOptions& options, nvinfer1::INetworkDefinition& network,
+                                       nvinfer1::IBuilderConfig& config, Log& log);
+
+}  // namespace kiln::cli::trtexec
