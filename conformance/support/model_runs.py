@@ -40,8 +40,12 @@ def peaks_of(data_sets):
 
 
 def bounds_of(peak, single):
-    """What an output may differ by: `single` of 1 and its peak without TF32, more in halves."""
-    return {"single": single * (1 + peak), "half": 1e-2 * (1 + peak), "bf16": 5e-2 * (1 + peak)}
+    """What an output may differ by: `single` of its peak and as much again (of 1, beyond) without TF32, more in halves.
+
+    It stays below the peak, so that an output of zeros passes nowhere.
+    """
+    size = peak + min(peak, 1)
+    return {"single": single * size, "half": 1e-2 * size, "bf16": 5e-2 * size}
 
 
 def write_model(folder, model, data_sets, bounds):
@@ -92,20 +96,27 @@ def compare(usage, all_names, write, fault_of=None):
                 fault = str(failure)
             if fault:
                 wrong.append(f"{name}: {fault}")
-        cases = run_all(run_networks, keep or temporary, flags)
-    return judge(cases, names, wrong)
+        cases, end = run_all(run_networks, keep or temporary, flags)
+    return judge(cases, names, wrong, end)
 
 
 def run_all(run_networks, folder, flags):
-    """What run_networks says of each model in the folder: one object a case."""
+    """What run_networks says of each model in the folder, one object a case, and its exit status."""
     result = subprocess.run([run_networks, folder, *flags], stdout=subprocess.PIPE, text=True)
-    return [json.loads(line) for line in result.stdout.splitlines()]
+    return [json.loads(line) for line in result.stdout.splitlines()], result.returncode
 
 
-def judge(cases, names, wrong=()):
-    """Prints what is wrong, with what else was found to be, and the count of it. Returns the exit status."""
+def judge(cases, names, wrong, end):
+    """Prints what is wrong, with what else was found to be, and the count of it. Returns the exit status.
+
+    A model of which run_networks said nothing is a failure too, as where it crashed; `end` is its exit status.
+    """
     failed = [f"{case['case']}: {case['reason'][:600]}" for case in cases if case["status"] != "pass"]
-    for text in [*wrong, *failed]:
+    said = {case["case"] for case in cases}
+    unsaid = [f"{name}: run_networks, which exited with {end}, did not come to it" for name in names if name not in said]
+    if end and not failed and not unsaid:
+        unsaid = [f"run_networks exited with {end} behind its last model"]
+    for text in [*wrong, *failed, *unsaid]:
         print("FAILED", text)
-    print(f"{len(cases)} models: {len(wrong) + len(failed)} failed")
-    return 0 if len(cases) == len(names) and not wrong and not failed else 1
+    print(f"{len(cases)} models: {len(wrong) + len(failed) + len(unsaid)} failed")
+    return 1 if wrong or failed or unsaid else 0

@@ -1,4 +1,5 @@
 /// Attention as com.microsoft has it, which ONNX Runtime's optimisations and exporters of language models write.
+#include <algorithm>
 #include <cmath>
 
 #include "onnx/import/attention_parts.h"
