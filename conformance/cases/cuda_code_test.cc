@@ -15,10 +15,14 @@
 #include "instance_list.h"
 #include "ops/concatenation.h"
 #include "ops/convolution.h"
+#include "ops/dequantize.h"
 #include "ops/element_wise.h"
 #include "ops/matrix_multiply.h"
 #include "ops/normalization.h"
+#include "ops/quantize.h"
 #include "ops/reduce.h"
+#include "ops/reshape.h"
+#include "ops/slice.h"
 #include "ops/softmax.h"
 #include "ops/transpose.h"
 #include "runtime/context.h"
@@ -121,6 +125,93 @@ TEST_P(CudaCode, ConvolutionsOfEveryPrecision) {
     ASSERT_TRUE(run) << run.error().message;
     EXPECT_FALSE(std::ranges::count(run->tactics, "reference"));
     EXPECT_GE(std::ranges::count(run->tactics, "convolution"), 1);
+  }
+}
+
+/// A layer of a transformer whose products multiply bytes; what the first normalisation makes is read as floats, too.
+Result<ir::Graph> quantized_layer(DType bytes) {
+  constexpr DType kF16 = DType::kF16;
+  ir::Graph graph;
+  const auto constant = [&](DType type, const Extents& extents, double value) -> Result<ir::ValueId> {
+    HostTensor::Fresh fresh = TRY(HostTensor::make(type, extents));
+    for (int64_t i = 0; i < volume(extents); ++i) store_number(type, fresh.data.data(), i, value);
+    return graph.add_constant(fresh.tensor, "c");
+  };
+  const auto narrow = [&](ir::ValueId x) -> Result<ir::ValueId> {
+    const Extents ones(static_cast<size_t>(graph.type(x).rank()), 1);
+    const ir::ValueId scale = TRY(constant(DType::kF32, ones, 0.25));
+    return graph.add_one(ops::Quantize{bytes}, {x, scale});
+  };
+  const auto product = [&](ir::ValueId x, int64_t columns) -> Result<ir::ValueId> {
+    const ir::ValueId scale = TRY(constant(DType::kF32, {1, 1, 1}, 0.25));
+    const ir::ValueId a = TRY(graph.add_one(ops::Dequantize{.to = kF16}, {x, scale}));
+    const ir::ValueId w = TRY(constant(bytes, {1, 128, columns}, 3));
+    const ir::ValueId b = TRY(graph.add_one(ops::Dequantize{.to = kF16}, {w, scale}));
+    return graph.add_one(ops::MatrixMultiply{}, {a, b});
+  };
+  const ir::ValueId x = graph.add_input("x", TensorType(kF16, {2, 64, 128}));
+  const ir::ValueId norm = TRY(graph.add_one(ops::Normalization{.axes = {2}}, {x, TRY(constant(kF16, {128}, 2))}));
+  const ir::ValueId all = TRY(product(TRY(narrow(norm)), 3 * 128));
+  std::vector<ir::ValueId> parts;
+  for (const int64_t i : {0, 1, 2}) {
+    const ir::ValueId part = TRY(graph.add_one(ops::Slice{{i * 128}, {128}, {1}, {2}}, {all}));
+    const ir::ValueId heads = TRY(graph.add_one(ops::Reshape{.dims = {2, 64, 2, 64}}, {part}));
+    parts.push_back(TRY(graph.add_one(ops::Transpose{.perm = {0, 2, 1, 3}}, {heads})));
+  }
+  const ops::MatrixMultiply by_transpose{ops::MatrixOp::kNone, ops::MatrixOp::kTranspose};
+  const ir::ValueId scores = TRY(graph.add_one(by_transpose, {parts[0], parts[1]}));
+  const ir::ValueId weights = TRY(graph.add_one(ops::Softmax{3}, {scores}));
+  const ir::ValueId attended = TRY(graph.add_one(ops::MatrixMultiply{}, {weights, parts[2]}));
+  const ir::ValueId turned = TRY(graph.add_one(ops::Transpose{.perm = {0, 2, 1, 3}}, {attended}));
+  const ir::ValueId rows = TRY(graph.add_one(ops::Reshape{.dims = {2, 64, 128}}, {turned}));
+  const ir::ValueId out = TRY(product(TRY(narrow(rows)), 128));
+  const ir::ValueId sum = TRY(graph.add_one(ops::ElementWise{ops::ElementWiseKind::kSum}, {out, norm}));
+  const ir::ValueId second = TRY(graph.add_one(ops::Normalization{.axes = {2}}, {sum}));
+  graph.mark_output(TRY(product(TRY(narrow(second)), 64)), "y");
+  return graph;
+}
+
+TEST_P(CudaCode, QuantizesInTheStepThatMakesTheFloats) {
+  if (const auto nvrtc = cuda::Nvrtc::instance(); !nvrtc) GTEST_SKIP() << nvrtc.error().message;
+  FakeGpu gpu(GetParam().major, GetParam().minor);
+  const std::vector<HostTensor> inputs(1, HostTensor::make(DType::kF16, {2, 64, 128}).value().tensor);
+  for (const DType bytes : {DType::kI8, DType::kF8E4M3}) {
+    if (bytes == DType::kF8E4M3 && GetParam().major < 9) continue;
+    const auto graph = quantized_layer(bytes);
+    ASSERT_TRUE(graph) << graph.error().message;
+    for (const int level : {0, 2}) {
+      const BuildRequest request{.numerics = {.strongly_typed = true, .cublas_lt = false}, .optimization_level = level};
+      const auto run = run_on(*gpu.backend, *graph, inputs, request);
+      ASSERT_TRUE(run) << run.error().message;
+      std::vector<std::string> tactics = run->tactics;
+      std::erase(tactics, "view");
+      EXPECT_EQ(tactics, (std::vector<std::string>{"normalization", "gemm of bytes", "attention", "gemm of bytes",
+                                                   "normalization", "gemm of bytes"}))
+          << name_of(bytes) << " at level " << level;
+    }
+  }
+}
+
+/// Where others see the floats as an output of the network, and where each column has a scale.
+TEST_P(CudaCode, QuantizesInAStepOfItsOwnElsewhere) {
+  if (const auto nvrtc = cuda::Nvrtc::instance(); !nvrtc) GTEST_SKIP() << nvrtc.error().message;
+  FakeGpu gpu(GetParam().major, GetParam().minor);
+  const std::vector<HostTensor> inputs(1, HostTensor::make(DType::kF16, {64, 128}).value().tensor);
+  for (const bool is_output : {true, false}) {
+    ir::Graph graph;
+    const Extents by(1, is_output ? 1 : 128);
+    const std::vector<double> scales(static_cast<size_t>(by[0]), 0.25);
+    const ir::ValueId x = graph.add_input("x", TensorType(DType::kF16, {64, 128}));
+    const auto norm = graph.add_one(ops::Normalization{.axes = {1}}, {x});
+    ASSERT_TRUE(norm) << norm.error().message;
+    const ir::ValueId scale = graph.add_constant(HostTensor::of(DType::kF32, {1, by[0]}, scales));
+    const auto q = graph.add_one(ops::Quantize{DType::kI8}, {*norm, scale});
+    ASSERT_TRUE(q) << q.error().message;
+    graph.mark_output(*q, "q");
+    if (is_output) graph.mark_output(*norm, "norm");
+    const auto run = run_on(*gpu.backend, graph, inputs, {.numerics = {.strongly_typed = true}});
+    ASSERT_TRUE(run) << run.error().message;
+    EXPECT_EQ(run->tactics, (std::vector<std::string>{"normalization", "nest"}));
   }
 }
 

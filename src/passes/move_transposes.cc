@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "ops/activation.h"
+#include "ops/dequantize.h"
 #include "ops/element_wise.h"
 #include "ops/matrix_multiply.h"
+#include "ops/quantize.h"
 #include "ops/reshape.h"
 #include "ops/slice.h"
 #include "ops/transpose.h"
@@ -88,9 +90,13 @@ Status move_transposes(ir::Graph& graph, PassContext&) {
   TRY(sink<ops::ElementWise>(graph));
   TRY(sink<ops::Activation>(graph));
   TRY(sink<ops::Unary>(graph));
+  TRY(sink<ops::Quantize>(graph));
+  TRY(sink<ops::Dequantize>(graph));
   TRY(hoist<ops::MatrixMultiply>(graph));
   TRY(hoist<ops::ElementWise>(graph));
   TRY(hoist<ops::Activation>(graph));
+  TRY(hoist<ops::Quantize>(graph));
+  TRY(hoist<ops::Dequantize>(graph));
   return hoist<ops::Unary>(graph);
 }
 

@@ -60,6 +60,36 @@ TEST(MoveTransposes, AboveAProductToTheTransposeThatMadeItsRows) {
             "y = ElementWise{kind=sum}(u, z)\n"
             "return y\n");
 }
+TEST(MoveTransposes, BelowAndAboveWhatQuantizesByOneScale) {
+  EXPECT_EQ(after_pass(simplify_movement,
+                       "x: f32[b, s, 2]; t = Transpose{perm=[1, 0, 2]}(x); "
+                       "c = Constant{value=f32[1, 1, 1](0.5)}(); w = Constant{value=f32[1, 2, 2](1, 2, 3, 4)}(); "
+                       "q = Quantize(t, c); d = Dequantize(q, c); m = MatrixMultiply(d, w); "
+                       "y = Transpose{perm=[1, 0, 2]}(m); return y"),
+            "x: f32[b, s, 2]\n"
+            "c = Constant{value=f32[1, 1, 1](0.5)}()\n"
+            "w = Constant{value=f32[1, 2, 2](1, 2, 3, 4)}()\n"
+            "%8 = Quantize{to=i8, axis=-1, block=[]}(x, c)\n"
+            "%10 = Dequantize{to=f32, axis=-1, block=[]}(%8, c)\n"
+            "y = MatrixMultiply{a=none, b=none}(%10, w)\n"
+            "return y\n");
+  EXPECT_EQ(after_pass(simplify_movement,
+                       "x: f32[b, 2, 5, 3]; z: f32[b, 5, 2]; t = Transpose{perm=[2, 0, 1, 3]}(x); "
+                       "r = Reshape{dims=[-1, 6]}(t); c = Constant{value=f32[1, 1](0.5)}(); "
+                       "q = Quantize(r, c); d = Dequantize(q, c); "
+                       "w = Constant{value=f32[6, 2](1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)}(); "
+                       "m = MatrixMultiply(d, w); k = Reshape{dims=[5, -1, 2]}(m); u = Transpose{perm=[1, 0, 2]}(k); "
+                       "y = ElementWise{kind=sum}(u, z); return y")
+                .find("perm=[1, 0, 2]"),
+            std::string::npos);
+}
+TEST(MoveTransposes, NotBelowWhatQuantizesByAScaleARow) {
+  const char* const kText =
+      "x: f32[2, s, 2]\nt = Transpose{perm=[1, 0, 2]}(x)\n"
+      "c = Constant{value=f32[1, 2, 1](0.5, 1)}()\nq = Quantize{to=i8, axis=-1, block=[]}(t, c)\n"
+      "y = Transpose{perm=[1, 0, 2]}(q)\nreturn y\n";
+  EXPECT_EQ(after_pass(move_transposes, kText), kText);
+}
 TEST(MoveTransposes, NotWhereNothingIsUndone) {
   const char* const kText =
       "x: f32[b, s, 2]\nt = Transpose{perm=[1, 0, 2]}(x)\n"

@@ -6,6 +6,7 @@
 #include "ops/dequantize.h"
 #include "ops/element_wise.h"
 #include "ops/matrix_multiply.h"
+#include "ops/quantize.h"
 #include "ops/unary.h"
 
 namespace kiln::passes {
@@ -16,6 +17,16 @@ bool spans_last(const HostTensor& constant, size_t kept) {
   const Extents& extents = constant.extents();
   return extents.size() >= kept &&
          std::all_of(extents.begin(), extents.end() - static_cast<ptrdiff_t>(kept), [](int64_t e) { return e == 1; });
+}
+
+/// Whether all inputs behind the first, scales and zero points, are constants of one element.
+bool has_one_scale(const ir::Graph& graph, const ir::Node& node) {
+  return !graph.constant(node.inputs[0]) &&
+         std::all_of(node.inputs.begin() + 1, node.inputs.end(), [&](ir::ValueId id) {
+           if (id == ir::ValueId::kNone) return true;
+           const HostTensor* constant = graph.constant(id);
+           return constant && constant->volume() == 1 && constant->rank() > 0;
+         });
 }
 
 }  // namespace
@@ -45,6 +56,7 @@ bool is_row_product(const ir::Graph& graph, ir::NodeId id) {
 int row_input(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
   if (node.op.as<ops::Activation>() || node.op.as<ops::Unary>() || is_row_product(graph, id)) return 0;
+  if (node.op.as<ops::Quantize>() || node.op.as<ops::Dequantize>()) return has_one_scale(graph, node) ? 0 : -1;
   if (!node.op.as<ops::ElementWise>()) return -1;
   for (size_t i = 0; i < 2; ++i) {
     const HostTensor* other = graph.constant(node.inputs[1 - i]);

@@ -6,8 +6,9 @@
 
 namespace kiln::passes {
 
-/// The input whose rows a node maps one to one: a MatrixMultiply's by a constant matrix, or the one of a pointwise op
-/// whose other operand is a constant row or one element. -1 where the node is something else.
+/// The input whose rows a node maps one to one: a MatrixMultiply's by a constant matrix, the one of a pointwise op
+/// whose other operand is a constant row or one element, or that of a Quantize or Dequantize by one constant scale. -1
+/// where the node is something else.
 int row_input(const ir::Graph& graph, ir::NodeId id);
 /// The elements of a product's right operand, if they are a constant matrix: its numbers, or the bytes that a
 /// Dequantize makes numbers of, by one scale or one a column. Null if they are not.

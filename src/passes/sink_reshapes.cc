@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "ops/activation.h"
+#include "ops/dequantize.h"
 #include "ops/element_wise.h"
 #include "ops/matrix_multiply.h"
+#include "ops/quantize.h"
 #include "ops/reshape.h"
 #include "ops/unary.h"
 #include "passes/reshape_to.h"
@@ -45,6 +47,22 @@ ir::ValueId with_rank(ir::Patch& patch, ir::ValueId constant, int rank, int kept
   return patch.add_reshaped(constant, extents);
 }
 
+/// All inputs of a row-wise pointwise node but `input`, constants, under as many axes as x has.
+void fit_others(ir::Patch& patch, std::vector<ir::ValueId>& inputs, int input, int rank) {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (static_cast<int>(i) != input && inputs[i] != ir::ValueId::kNone)
+      inputs[i] = with_rank(patch, inputs[i], rank, 1);
+}
+
+/// The matrix of a row product, a constant or the numbers of constant bytes, under leading axes up to `rank`.
+Result<ir::ValueId> matrix_with_rank(const ir::Graph& graph, ir::Patch& patch, ir::ValueId w, int rank) {
+  if (graph.constant(w)) return with_rank(patch, w, rank, 2);
+  const ir::Node& node = graph.node(graph.value(w).producer);
+  std::vector<ir::ValueId> inputs = node.inputs;
+  for (size_t i = 0; i < 2; ++i) inputs[i] = with_rank(patch, inputs[i], rank, 2);
+  return patch.add(node.op, inputs);
+}
+
 Status below_products(ir::Graph& graph) {
   const ir::Pattern product =
       ir::op<ops::MatrixMultiply>("y", ir::op<ops::Reshape>("rows", ir::any("x")), ir::constant("w"));
@@ -71,13 +89,30 @@ Status below_pointwise(ir::Graph& graph) {
     const ir::ValueId x = g.node(g.value(rows).producer).inputs[0];
     if (!keeps_rows(g.type(x), g.type(rows)) || !ends_in_reshapes(g, found.value("y"))) return {};
     inputs[static_cast<size_t>(input)] = x;
-    if (inputs.size() > 1) {
-      ir::ValueId& other = inputs[static_cast<size_t>(1 - input)];
-      other = with_rank(patch, other, g.type(x).rank(), 1);
-    }
+    fit_others(patch, inputs, input, g.type(x).rank());
     const ir::ValueId y = TRY(patch.add(found.node("y").op, inputs));
     return patch.replace(found.value("y"), TRY(reshape_to(patch, y, found.type("y").shape)));
   });
+}
+
+/// Builds a product's operand again with the leading extents `lead`, starting from a Reshape above it, between which
+/// and the product a Quantize and a Dequantize may stand; kNone where that is not what makes it.
+Result<ir::ValueId> operand_under(const ir::Graph& graph, ir::Patch& patch, ir::ValueId value, const Shape& lead) {
+  const ir::NodeId id = graph.value(value).producer;
+  if (id == ir::NodeId::kNone) return ir::ValueId::kNone;
+  const ir::Node& node = graph.node(id);
+  if (node.op.as<ops::Reshape>()) {
+    Shape rows = lead;
+    rows.push_back(graph.type(value).shape.back());
+    return reshape_to(patch, node.inputs[0], rows);
+  }
+  const bool quantizes = node.op.as<ops::Quantize>() || node.op.as<ops::Dequantize>();
+  if (!quantizes || graph.num_uses(value) != 1 || row_input(graph, id) != 0) return ir::ValueId::kNone;
+  std::vector<ir::ValueId> inputs = node.inputs;
+  inputs[0] = TRY(operand_under(graph, patch, inputs[0], lead));
+  if (inputs[0] == ir::ValueId::kNone) return inputs[0];
+  fit_others(patch, inputs, 0, static_cast<int>(lead.size()) + 1);
+  return patch.add(node.op, inputs);
 }
 
 /// Builds the value again with the leading extents `lead`, starting from a Reshape above it; kNone unless a chain of
@@ -89,11 +124,10 @@ Result<ir::ValueId> under(const ir::Graph& graph, ir::Patch& patch, ir::ValueId 
   std::vector<ir::ValueId> inputs = node.inputs;
   const int rank = static_cast<int>(lead.size()) + 1;
   if (node.op.as<ops::MatrixMultiply>()) {
-    if (!is_row_product(graph, id) || !graph.producer_as<ops::Reshape>(inputs[0])) return ir::ValueId::kNone;
-    Shape rows = lead;
-    rows.push_back(graph.type(inputs[0]).shape.back());
-    inputs[0] = TRY(reshape_to(patch, graph.node(graph.value(inputs[0]).producer).inputs[0], rows));
-    inputs[1] = with_rank(patch, inputs[1], rank, 2);
+    if (!is_row_product(graph, id)) return ir::ValueId::kNone;
+    inputs[0] = TRY(operand_under(graph, patch, inputs[0], lead));
+    if (inputs[0] == ir::ValueId::kNone) return inputs[0];
+    inputs[1] = TRY(matrix_with_rank(graph, patch, inputs[1], rank));
     return patch.add(node.op, inputs);
   }
   const int input = varying_input(graph, id);
@@ -101,10 +135,7 @@ Result<ir::ValueId> under(const ir::Graph& graph, ir::Patch& patch, ir::ValueId 
   ir::ValueId& x = inputs[static_cast<size_t>(input)];
   x = TRY(under(graph, patch, x, lead));
   if (x == ir::ValueId::kNone) return x;
-  if (inputs.size() > 1) {
-    ir::ValueId& other = inputs[static_cast<size_t>(1 - input)];
-    other = with_rank(patch, other, rank, 1);
-  }
+  fit_others(patch, inputs, input, rank);
   return patch.add(node.op, inputs);
 }
 
@@ -127,6 +158,8 @@ Status sink_reshapes(ir::Graph& graph, PassContext&) {
   TRY(below_pointwise<ops::ElementWise>(graph));
   TRY(below_pointwise<ops::Activation>(graph));
   TRY(below_pointwise<ops::Unary>(graph));
+  TRY(below_pointwise<ops::Quantize>(graph));
+  TRY(below_pointwise<ops::Dequantize>(graph));
   return above_products(graph);
 }
 

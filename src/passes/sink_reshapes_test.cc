@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "ops/activation.h"
 #include "ops/element_wise.h"
 #include "ops/matrix_multiply.h"
@@ -38,6 +40,22 @@ TEST(SinkReshapes, RowsSplitBehindTheProductAreSplitBefore) {  // heads of atten
             "%9 = Constant{value=f32[1, 2, 3](1, 2, 3, 4, 5, 6)}()\n%10 = MatrixMultiply{a=none, b=none}(%8, %9)\n"
             "%11 = Constant{value=f32[1, 1, 3](7, 8, 9)}()\nr = ElementWise{kind=sum}(%10, %11)\n"
             "y = Activation{kind=relu, alpha=0, beta=0}(r)\nreturn y\n");
+}
+TEST(SinkReshapes, FlatteningAroundAQuantizedLayerVanishes) {
+  const std::string weights =
+      "q = Constant{value=i8[2, 3](1, 2, 3, 4, 5, 6)}(); e = Constant{value=f32[1, 3](1, 2, 4)}(); "
+      "w = Dequantize(q, e); n = DimValues{values=[b, s, 3], extents=[3]}(); ";
+  EXPECT_EQ(after_pass(sink_and_merge, "x: f32[b, s, 2]; f = Reshape{dims=[-1, 2]}(x); " + weights +
+                                           "m = MatrixMultiply(f, w); y = Reshape(m, n); return y")
+                .find("Reshape"),
+            std::string::npos);
+  const std::string both =
+      after_pass(sink_and_merge,
+                 "x: f32[b, s, 2]; f = Reshape{dims=[-1, 2]}(x); c = Constant{value=f32[1, 1](0.5)}(); "
+                 "k = Quantize(f, c); d = Dequantize(k, c); " +
+                     weights + "m = MatrixMultiply(d, w); y = Reshape(m, n); return y");
+  EXPECT_EQ(both.find("Reshape"), std::string::npos) << both;
+  EXPECT_NE(both.find("Quantize{to=i8, axis=-1, block=[]}(x, "), std::string::npos) << both;
 }
 TEST(SinkReshapes, RowsThatAreReadAsTheyAreStay) {
   const char* const kText =

@@ -2,6 +2,7 @@
 
 #include "steps/attention_layout.h"
 #include "steps/define.h"
+#include "steps/quantized_result.h"
 
 template const kiln::StepKind& kiln::step_kind<kiln::steps::Attention>();
 
@@ -10,14 +11,20 @@ namespace kiln::steps {
 Status Attention::check(const StepTypes& types) const {
   const DType q = types.inputs[0].dtype;
   TRY(require(is_kernel_float(q), "attention of ", q, "; f32, f16 and bf16 are possible"));
-  return require_one_type(types);
+  if (types.inputs.size() == kInputs) return require_one_type(types);
+  TRY(require(types.inputs.size() == kInputs + kResultOperands, "attention has ", types.inputs.size(), " inputs; ",
+              kInputs, ", or where its result is quantized ", kInputs + kResultOperands, " are possible"));
+  for (const StepTensor& input : std::span(types.inputs).first(kInputs))
+    TRY(require(!input.present || input.dtype == q, "attention of ", q, " has an operand of ", input.dtype));
+  return check_quantized_result(types, types.inputs[0]);
 }
 
 Status Attention::check(const StepTypes& types, const StepShapes& shapes) const {
   TRY(require(shapes.params.size() == AttentionLayout::kNumParams, "an attention step has ", shapes.params.size(),
               " parameters; it takes ", AttentionLayout::kNumParams));
+  if (types.inputs.size() > kInputs) TRY(check_quantized_result(types, shapes));
   std::array<int64_t, 5> volumes;
-  for (size_t i = 0; i < 4; ++i) volumes[i] = types.inputs[i].present ? volume(shapes.inputs[i]) : -1;
+  for (size_t i = 0; i < kInputs; ++i) volumes[i] = types.inputs[i].present ? volume(shapes.inputs[i]) : -1;
   volumes[4] = volume(shapes.outputs[0]);
   return AttentionLayout::of(shapes.params).check(volumes);
 }

@@ -5,10 +5,12 @@
 namespace kiln::steps {
 
 /// softmax(q k^T * scale + mask) v of row-major tensors, or of parts of them. Inputs: what holds q, k and v, and the
-/// mask or absent. Parameters: those of AttentionLayout.
+/// mask or absent; with two inputs more the result is quantized (quantized_result.h). Parameters: those of
+/// AttentionLayout.
 struct Attention {
   static constexpr std::string_view name = "attention";
-  static constexpr StepTensors tensors{.present = 3, .least_inputs = 4, .most_inputs = 4, .outputs = 1};
+  static constexpr StepTensors tensors{.present = 3, .least_inputs = 4, .most_inputs = 6, .outputs = 1};
+  static constexpr size_t kInputs = 4;  ///< of one that does not quantize
 
   double scale = 1;
   bool nan_rows_are_zero = false;

@@ -43,6 +43,22 @@ TEST(AttentionStep, IsOfOneFloatType) {
   for (StepTensor& input : sample.types.inputs) input.dtype = DType::kI32;
   EXPECT_EQ(sample.error(), "attention of i32; f32, f16 and bf16 are possible");
 }
+TEST(AttentionStep, QuantizesItsResult) {
+  Sample sample;
+  sample.types.inputs.resize(6, {.dtype = DType::kF32, .rank = 4});
+  sample.types.inputs[5].present = false;
+  sample.inputs.resize(6, {1, 1, 1, 1});
+  sample.types.outputs[0].dtype = DType::kF8E4M3;
+  EXPECT_EQ(sample.error(), "");
+  sample.types.outputs[0].dtype = DType::kF16;
+  EXPECT_EQ(sample.error(), "a quantized result is f16 in format linear; i8, u8 or f8e4m3 in format linear is needed");
+  sample.types.outputs[0].dtype = DType::kI8;
+  sample.types.inputs[2].dtype = DType::kF32;
+  EXPECT_EQ(sample.error(), "attention of f16 has an operand of f32");
+  sample.types.inputs.pop_back();
+  sample.inputs.pop_back();
+  EXPECT_EQ(sample.error(), "attention has 5 inputs; 4, or where its result is quantized 6 are possible");
+}
 
 }  // namespace
 }  // namespace kiln

@@ -1,6 +1,7 @@
 #include "steps/normalization.h"
 
 #include "steps/define.h"
+#include "steps/quantized_result.h"
 
 template const kiln::StepKind& kiln::step_kind<kiln::steps::Normalization>();
 
@@ -13,12 +14,20 @@ Status Normalization::check(const StepTypes& types) const {
               " axes does not fit a tensor of rank ", x.rank));
   TRY(require(groups >= 1 && groups < int64_t{1} << 31, "a normalisation has ", groups,
               " groups; 1 to 2^31 - 1 are possible"));
-  return require_alike(types.outputs[0], x, "a normalisation's output");
+  const bool quantizes = types.inputs.size() == kInputs + kResultOperands;
+  TRY(require((quantizes && rows) || types.inputs.size() == kInputs, "a normalisation of ", rows ? "rows" : "planes",
+              " has ", types.inputs.size(), " inputs; ", kInputs, ", or of rows that are quantized ",
+              kInputs + kResultOperands, " are possible"));
+  const size_t floats = types.outputs.size() - (quantizes ? 1 : 0);
+  TRY(require(floats == 1 || (quantizes && floats == 0), "a normalisation has ", types.outputs.size(), " outputs"));
+  if (floats == 1) TRY(require_alike(types.outputs[0], x, "a normalisation's output"));
+  return quantizes ? check_quantized_result(types, x) : Status();
 }
 
 Status Normalization::check(const StepTypes& types, const StepShapes& shapes) const {
   const Extents& x = shapes.inputs[0];
-  TRY(require_extents(shapes.outputs[0], x, "a normalisation's output"));
+  for (const Extents& output : shapes.outputs) TRY(require_extents(output, x, "a normalisation's output"));
+  if (types.inputs.size() > kInputs) TRY(check_quantized_result(types, shapes));
   TRY(require(rows || x[1] % groups == 0, "the channels of ", x, " cannot be normalised in ", groups, " groups"));
   const int64_t count = rows ? volume(std::span(x).last(static_cast<size_t>(axes))) : x[1];
   for (const size_t i : {1, 2})

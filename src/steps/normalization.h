@@ -6,10 +6,13 @@
 namespace kiln::steps {
 
 /// Normalisation over the innermost axes, or over planes and groups of channels. Inputs: x, a scale or absent, a bias
-/// or absent: one element a position of the innermost axes, or one a channel. In place is allowed.
+/// or absent: one element a position of the innermost axes, or one a channel. In place is allowed. A normalisation of
+/// rows with two inputs more quantizes its result (quantized_result.h); it writes the floats too where it has two
+/// outputs, as the first one.
 struct Normalization {
   static constexpr std::string_view name = "normalization";
-  static constexpr StepTensors tensors{.present = 1, .least_inputs = 3, .most_inputs = 3, .outputs = 1};
+  static constexpr StepTensors tensors{.present = 1, .least_inputs = 3, .most_inputs = 5, .outputs = StepTensors::kAny};
+  static constexpr size_t kInputs = 3;  ///< of one that does not quantize
 
   bool rows = false;   ///< the innermost `axes` axes are normalised; else planes, of x[n, channels, ...]
   int axes = 1;        ///< at least one

@@ -6,6 +6,7 @@
 
 #include "ops/element_wise.h"
 #include "ops/matrix_multiply.h"
+#include "ops/quantize.h"
 #include "ops/select.h"
 #include "ops/softmax.h"
 #include "ops/transpose.h"
@@ -27,12 +28,20 @@ class Walk {
   Match run(ir::NodeId root) {
     ir::NodeId product = root;
     StridedView out = whole_view(graph_, graph_.node(root).outputs[0]);
-    if (const auto* transpose = graph_.node(root).op.as<ops::Transpose>()) {
+    if (graph_.node(root).op.as<ops::Quantize>()) {
+      const auto quantized = quantized_result(graph_, root, reach_.results);
+      if (!quantized) return std::unexpected(quantized.error());
+      if (!is_inner(quantized->x)) return reject("other nodes read the value that is quantized");
+      quantized_ = *quantized;
+      nodes_.push_back(root);
+      product = graph_.value(quantized->x).producer;
+    }
+    if (const auto* transpose = graph_.node(product).op.as<ops::Transpose>()) {
       const Shape strides = out.strides;
       for (size_t i = 0; i < strides.size(); ++i) out.strides[static_cast<size_t>(transpose->perm[i])] = strides[i];
-      const ir::ValueId moved = graph_.node(root).inputs[0];
+      const ir::ValueId moved = graph_.node(product).inputs[0];
       if (!is_inner(moved)) return reject("other nodes read the value that is transposed");
-      nodes_.push_back(root);
+      nodes_.push_back(product);
       product = graph_.value(moved).producer;
     }
     const auto* weighted = graph_.node(product).op.as<ops::MatrixMultiply>();
@@ -249,7 +258,9 @@ class Walk {
     std::ranges::reverse(nodes_);
     const auto& [q, k, v] = operands_;
     Region region{std::move(nodes_), {q->source, k->source, v->source, mask_}, {graph_.node(root).outputs[0]}, {}};
-    for (const ir::ValueId value : {k->source, v->source, mask_, region.outputs[0]})
+    const ir::ValueId floats = quantized_ ? quantized_->x : region.outputs[0];
+    if (quantized_) region.inputs.insert(region.inputs.end(), {quantized_->scale, quantized_->zero});
+    for (const ir::ValueId value : {k->source, v->source, mask_, floats})
       if (value != ir::ValueId::kNone && graph_.type(value).dtype != graph_.type(q->source).dtype)
         return reject("q is ", graph_.type(q->source), ", another operand ", graph_.type(value));
     region.data = to_record(steps::Attention{.scale = scale_, .nan_rows_are_zero = nan_rows_are_zero_});
@@ -310,6 +321,7 @@ class Walk {
   bool may_share_ = true;      // whether k and v may be seen as they are before heads repeat them
   bool shares_heads_ = false;  // whether they are
   bool nan_rows_are_zero_ = false;
+  std::optional<QuantizedResult> quantized_;  // the region's last node
 };
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "tactics/tactic.h"
+#include "tactics/quantization.h"
 
 namespace kiln {
 
@@ -11,11 +11,13 @@ namespace kiln {
 struct AttentionReach {
   std::span<const DType> types;  ///< of operands and scores
   bool strided_k_and_v = false;  ///< channels of k and v need not be neighbours
+  QuantizedTo results = QuantizedTo::kNothing;
 };
 
 /// softmax(q k^T * scale + mask) v that ends at `root`, with what moves its operands and its result: they are read and
 /// written where they are, be it inside a larger tensor. Inputs: what holds q, k, v, and the mask or kNone. Params: as
-/// AttentionLayout has them. Data: a steps::Attention. All tensors are of one type.
+/// AttentionLayout has them. Data: a steps::Attention. All tensors are of one type; where the root is a Quantize, all
+/// but the result, and the last inputs are those of steps/quantized_result.h.
 Match attention_region(const TacticContext& cx, ir::NodeId root, const AttentionReach& reach);
 
 class AttentionRegions : public Tactic {

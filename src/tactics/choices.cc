@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "base/microseconds.h"
 #include "ops/plugin.h"
@@ -18,16 +19,30 @@ constexpr size_t kMostCutNodes = 24;  // a longer region is cut by kinds only
 constexpr size_t kMostRivals = 12;    // loaded at the same time
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-/// Only the root's outputs are seen from outside: a step runs where its root stands in the order.
+/// The nodes behind the first read data from nodes of the region alone.
+Status check_behind_first(const ir::Graph& graph, const Region& region, const std::set<ir::NodeId>& inside) {
+  for (const ir::NodeId id : std::span(region.nodes).subspan(1))
+    for (const ir::ValueId input : graph.node(id).inputs)
+      TRY(require(input == ir::ValueId::kNone || graph.constant(input) || inside.contains(graph.value(input).producer),
+                  "others see what the region's first node makes, and a node behind that reads data from outside"));
+  return {};
+}
+
+/// Only outputs of the root, and of the first node where the region writes them, are seen from outside: a step runs
+/// where that node stands in the order.
 Status check_region(const ir::Graph& graph, const Region& region, ir::NodeId root) {
   const std::set<ir::NodeId> inside(region.nodes.begin(), region.nodes.end());
   TRY(require(!region.nodes.empty() && region.nodes.back() == root, "the root is not the last node of the region"));
+  const ir::NodeId first = place_of(graph, region);
+  if (first != root) TRY(check_behind_first(graph, region, inside));
   for (const ir::ValueId output : region.outputs)
-    TRY(require(graph.value(output).producer == root, "an output of the region is not its root's"));
+    TRY(require(graph.value(output).producer == root || graph.value(output).producer == first,
+                "an output of the region is neither its root's nor its first node's"));
   for (const ir::NodeId id : region.nodes) {
     if (id == root) continue;
     for (const ir::ValueId output : graph.node(id).outputs) {
       TRY(require(!graph.is_output(output), "an output of the network is inside the region"));
+      if (std::ranges::find(region.outputs, output) != region.outputs.end()) continue;
       for (const ir::NodeId user : graph.value(output).users)
         TRY(require(inside.contains(user), "a value inside the region is read outside it"));
     }
@@ -36,6 +51,13 @@ Status check_region(const ir::Graph& graph, const Region& region, ir::NodeId roo
 }
 
 }  // namespace
+
+ir::NodeId place_of(const ir::Graph& graph, const Region& region) {
+  const ir::NodeId first = region.nodes.front();
+  const bool is_seen =
+      std::ranges::any_of(region.outputs, [&](ir::ValueId output) { return graph.value(output).producer == first; });
+  return is_seen ? first : region.nodes.back();
+}
 
 Effort effort_of(int optimization_level) {
   using enum Effort::Cuts;

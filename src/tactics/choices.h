@@ -32,6 +32,10 @@ struct Effort {
 };
 Effort effort_of(int optimization_level);
 
+/// The node in whose place among all nodes a region's step stands: the first one where others see what that makes,
+/// which they may if the nodes behind it read nothing but constants from outside; else the root.
+ir::NodeId place_of(const ir::Graph& graph, const Region& region);
+
 /// A region claimed by a tactic. Until it is timed, its candidates' times are lower bounds.
 struct Choice {
   const Tactic* tactic = nullptr;

@@ -302,13 +302,13 @@ Status Coverer::report_progress(size_t done) const {
   return error(Code::kState, "the build was cancelled by its progress monitor");
 }
 
-/// Tiles run in the order of their roots.
+/// Tiles run in the order of their places (place_of).
 Status Coverer::place(const FoundCover& found) {
   cover_.value_formats.assign(static_cast<size_t>(cx_.graph.num_values()), Format::linear());
   cover_.estimate_us = found.cost_us;
   for (const ir::ValueId input : cx_.graph.inputs()) set_format(input, options_.surface.input(input));
   std::map<ir::NodeId, Pick> picks;
-  for (const Pick& pick : found.picks) picks.emplace(root_of(pick), pick);
+  for (const Pick& pick : found.picks) picks.emplace(place_of(cx_.graph, choices_[pick.choice].region), pick);
   for (const ir::NodeId id : TRY(cx_.graph.topological_order()))
     if (const auto pick = picks.find(id); pick != picks.end()) TRY(place(pick->second));
   for (size_t i = 0; i < cx_.graph.outputs().size(); ++i)

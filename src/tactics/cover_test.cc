@@ -307,6 +307,48 @@ TEST(Cover, TheReferenceMayBeAssigned) {
   EXPECT_EQ(second.tiles.at(0).tactic->name(), "reference");
 }
 
+/// Three nodes read the first Softmax; its reader of relu comes last.
+constexpr std::string_view kShown =
+    "x: f32[1, 8, 4, 4]; a = Softmax{axis=1}(x); b = Softmax{axis=1}(a); c = Softmax{axis=1}(b); "
+    "d = Activation{kind=relu}(a); e = ElementWise{kind=sum}(c, d); y = ElementWise{kind=sum}(e, a); return y";
+
+TEST(Cover, OthersMaySeeWhatARegionsFirstNodeMakes) {
+  const auto graph = ir::parse(kShown);
+  ASSERT_TRUE(graph) << graph.error().message;
+  bool found = false;
+  for (uint64_t seed = 0; seed < 40; ++seed)
+    for (const int level : {2, 3, 5}) {
+      FakeBackend backend(seed);
+      backend.shows = true;
+      const Covered covered = cover(*graph, backend, level);
+      check_cover(*graph, covered.cover);
+      for (const Tile& tile : covered.cover.tiles) {
+        if (!tile.tactic || tile.tactic->name() != "showing") continue;
+        found = true;
+        EXPECT_EQ(tile.region.nodes.size(), 2u);
+        EXPECT_EQ(tile.region.outputs.size(), 2u);
+      }
+    }
+  EXPECT_TRUE(found);
+}
+
+TEST(Cover, WhatOthersSeeIsMadeBeforeWhatARegionReads) {
+  const auto graph = ir::parse(
+      "x: f32[1, 8, 4, 4]; a = Softmax{axis=1}(x); b = Softmax{axis=1}(a); y = ElementWise{kind=sum}(a, b); return y");
+  ASSERT_TRUE(graph) << graph.error().message;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    FakeBackend backend(seed);
+    backend.shows = true;
+    const Covered covered = cover(*graph, backend, 5);
+    check_cover(*graph, covered.cover);
+    for (const Tile& tile : covered.cover.tiles) EXPECT_NE(tile.tactic ? tile.tactic->name() : "", "showing");
+    EXPECT_NE(all_notes(covered.cover)
+                  .find("showing: refused: others see what the region's first node makes, and a node "
+                        "behind that reads data from outside"),
+              std::string::npos);
+  }
+}
+
 TEST(Cover, RefusalsKeepTheirReasons) {
   const ir::Graph graph = ir::parse("x: f32[1, 8, 4, 4]; y = Activation{kind=relu}(x); return y").value();
   FakeBackend backend;

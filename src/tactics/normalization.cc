@@ -31,6 +31,23 @@ bool spans(const TensorType& coefficient, const TensorType& x, int first, int la
 }  // namespace
 
 Match NormalizationRegions::match(const TacticContext& cx, ir::NodeId root) const {
+  const ir::Graph& graph = cx.graph;
+  if (graph.node(root).op.as<ops::Normalization>()) return match_norm(cx, root);
+  const auto quantized = quantized_result(graph, root, reach(cx));
+  if (!quantized) return std::unexpected(quantized.error());
+  if (!graph.producer_as<ops::Normalization>(quantized->x)) return reject("no normalisation makes what is quantized");
+  if (graph.is_output(quantized->x)) return reject("what is quantized is an output");
+  Match region = match_norm(cx, graph.value(quantized->x).producer);
+  if (!region) return region;
+  if (!step_of(*region)->rows) return reject("kernels that normalise planes do not quantize");
+  region->nodes.push_back(root);
+  region->inputs.insert(region->inputs.end(), {quantized->scale, quantized->zero});
+  if (graph.num_uses(quantized->x) == 1) region->outputs.clear();
+  region->outputs.push_back(graph.node(root).outputs[0]);
+  return region;
+}
+
+Match NormalizationRegions::match_norm(const TacticContext& cx, ir::NodeId root) const {
   const ir::Node& node = cx.graph.node(root);
   const auto& op = *node.op.as<ops::Normalization>();
   const TensorType& x = cx.graph.type(node.inputs[0]);
@@ -68,7 +85,8 @@ std::vector<Variant> NormalizationRegions::variants(const TacticContext& cx, con
 }
 
 Result<StepDraft> NormalizationRegions::draft(const TacticContext&, const Region& region, const Variant&) {
-  return step_draft(TRY(step_of(region)), 0);
+  const bool writes_floats = !is_quantized(region) || region.outputs.size() > 1;
+  return step_draft(TRY(step_of(region)), writes_floats ? 0 : -1);
 }
 
 }  // namespace kiln

@@ -62,4 +62,25 @@ NestOperand append_quantization(NestProgram& program, const ir::Graph& graph, ir
   return graph.node(node).op.as<ops::Quantize>() ? quantized(writer, inputs, to) : dequantized(writer, inputs, to);
 }
 
+std::expected<QuantizedResult, Reject> quantized_result(const ir::Graph& graph, ir::NodeId root, QuantizedTo reach) {
+  const ir::Node& node = graph.node(root);
+  if (!node.op.as<ops::Quantize>()) return reject(node.op.name(), " does not quantize");
+  const QuantizedResult result{node.inputs[0], node.inputs[1],
+                               node.inputs.size() > 2 ? node.inputs[2] : ir::ValueId::kNone};
+  const DType to = graph.output_type(root).dtype;
+  const bool is_taken = reach != QuantizedTo::kNothing &&
+                        (is_byte(to) || (reach == QuantizedTo::kIntegersAndFp8 && to == DType::kF8E4M3));
+  if (!is_taken) return reject("no kernel that computes in floats writes ", to);
+  for (const ir::ValueId operand : {result.scale, result.zero}) {
+    if (operand == ir::ValueId::kNone) continue;
+    const HostTensor* constant = graph.constant(operand);
+    if (!constant || constant->volume() != 1)
+      return reject("it is quantized by ", graph.type(operand), "; a constant of one element is needed");
+  }
+  if (!is_kernel_float(graph.type(result.x).dtype) || !is_kernel_float(graph.type(result.scale).dtype))
+    return reject("it quantizes ", graph.type(result.x), " by ", graph.type(result.scale));
+  if (to == DType::kF8E4M3 && result.zero != ir::ValueId::kNone) return reject("FP8 with a zero point");
+  return result;
+}
+
 }  // namespace kiln

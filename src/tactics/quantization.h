@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
-#include "ir/graph.h"
 #include "ops/nest_program.h"
+#include "tactics/tactic.h"
 
 namespace kiln {
 
@@ -20,5 +20,14 @@ std::string quantization_refusal(const ir::Graph& graph, ir::NodeId node);
 /// Appends the node's instructions; `inputs` are its operands, in order. Returns its result.
 NestOperand append_quantization(NestProgram& program, const ir::Graph& graph, ir::NodeId node,
                                 std::span<const NestOperand> inputs);
+
+/// Bytes that kernels of a backend make of their results.
+enum class QuantizedTo : uint8_t { kNothing, kIntegers, kIntegersAndFp8 };
+/// A Quantize that a step may do before it writes its result (steps/quantized_result.h).
+struct QuantizedResult {
+  ir::ValueId x, scale, zero;  ///< the last one is kNone where it is 0
+};
+/// The root, if it is such a node.
+std::expected<QuantizedResult, Reject> quantized_result(const ir::Graph& graph, ir::NodeId root, QuantizedTo reach);
 
 }  // namespace kiln

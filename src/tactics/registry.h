@@ -34,10 +34,10 @@ concept WithoutTactics =
 template <class T>
 concept LooksOnly = OneOf<T, ops::Reshape, ops::Squeeze, ops::Unsqueeze, ops::Identity>;
 
-/// Ops with which regions end that begin otherwise: what follows a contraction, or a nest. They have one list.
+/// Ops with which regions end that begin otherwise: what follows a contraction, or a nest. They have one list, but for
+/// Quantize, which may have more.
 template <class T>
-concept Pointwise =
-    OneOf<T, ops::Activation, ops::Cast, ops::Dequantize, ops::ElementWise, ops::Quantize, ops::Select, ops::Unary>;
+concept Pointwise = OneOf<T, ops::Activation, ops::Cast, ops::Dequantize, ops::ElementWise, ops::Select, ops::Unary>;
 struct AnyPointwise;
 
 /// The list of an op; `own` has a backend's own as a template of T, an op or AnyPointwise.

@@ -186,6 +186,9 @@ class Search {
       const auto claimed = state.frontier.claimed();
       if (!claimed.empty() && claimed.back() == position) {
         state.frontier.drop_last_claim();
+        // Who reads a value that the region writes and was met behind its root takes the region's format, without a
+        // price for another one.
+        for (const ir::ValueId output : graph_.node(order_[position]).outputs) state.frontier.drop(output);
         state.credit_us = state.frontier.claimed().empty() ? 0 : state.credit_us - credit_us_[position];
         keep(std::move(state));
       } else if (!is_wanted(state.frontier, order_[position])) {

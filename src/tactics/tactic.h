@@ -44,8 +44,8 @@ struct TacticContext {
 /// Nodes claimed as one step. `nodes` in topological order; the root, whose output others see, is last.
 struct Region {
   std::vector<ir::NodeId> nodes;
-  std::vector<ir::ValueId> inputs;  ///< values from outside, in the order the kernel takes them; kNone where absent
-  std::vector<ir::ValueId> outputs;
+  std::vector<ir::ValueId> inputs;     ///< values from outside, in the order the kernel takes them; kNone where absent
+  std::vector<ir::ValueId> outputs;    ///< the root's, and those of the first node that others see (Choices: place_of)
   Record data;                         ///< what `match` found and `compile` needs
   std::vector<sym::Expr> params = {};  ///< the same of what shapes decide
 };
@@ -87,8 +87,8 @@ class Tactic {
  public:
   virtual ~Tactic() = default;
   virtual std::string_view name() const = 0;
-  /// The largest region rooted at `root` (its last node) that this tactic runs. Inside it is no output of the graph and
-  /// no value that nodes outside read: the cover asks again with outputs marked where it wants a region to end.
+  /// The largest region rooted at `root` (its last node) that this tactic runs. Inside is no output of the graph, and
+  /// the region writes what others read there: the cover asks again with outputs marked where a region is to end.
   virtual Match match(const TacticContext& cx, ir::NodeId root) const = 0;
   /// Likeliest first; never empty for a region that `match` gave.
   virtual std::vector<Variant> variants(const TacticContext& cx, const Region& region) const = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <iterator>
 
 #include "api/base/convert.h"
 #include "api/run/tensor_format.h"
@@ -14,7 +15,7 @@ namespace {
 namespace nv = nvinfer1;
 
 /// The values that a region reads and writes, whatever their order in a tactic: inputs that are no constants, each
-/// once, and the outputs of its root.
+/// once, and the outputs of its root, behind what others see of the first node's.
 struct Surroundings {
   std::vector<ir::ValueId> inputs, outputs;
 };
@@ -35,7 +36,10 @@ Surroundings surroundings_of(const ir::Graph& graph, std::span<const Algorithm> 
     for (const ir::ValueId input : graph.node(id).inputs)
       if (input != ir::ValueId::kNone && !graph.constant(input) && known.insert(input).second && is_read(input))
         found.inputs.push_back(input);
-  found.outputs = graph.node(region.nodes.back()).outputs;
+  const ir::NodeId root = region.nodes.back();
+  std::ranges::copy_if(region.outputs, std::back_inserter(found.outputs),
+                       [&](ir::ValueId output) { return graph.value(output).producer != root; });
+  found.outputs.insert(found.outputs.end(), graph.node(root).outputs.begin(), graph.node(root).outputs.end());
   return found;
 }
 

@@ -47,7 +47,11 @@ class FakeTactic : public Tactic {
 
  private:
   static Variant variant(const Region& region, std::string name, const Format& in, const Format& out) {
-    return {std::move(name), std::vector<Format>(region.inputs.size(), in), {out}, {}, 0};
+    return {std::move(name),
+            std::vector<Format>(region.inputs.size(), in),
+            std::vector<Format>(region.outputs.size(), out),
+            {},
+            0};
   }
 };
 
@@ -110,6 +114,21 @@ class Nest final : public FakeTactic {
   }
 };
 
+class Showing final : public FakeTactic {
+ public:
+  std::string_view name() const override { return "showing"; }
+  Match match(const TacticContext& cx, ir::NodeId root) const override {
+    const ir::ValueId read = cx.graph.node(root).inputs[0];
+    const ir::NodeId above = cx.graph.value(read).producer;
+    if (above == ir::NodeId::kNone || is_pointwise(cx.graph, above) || cx.graph.is_output(read) ||
+        cx.graph.num_uses(read) < 2)
+      return reject("above is no heavy op that others read");
+    Region region = region_of(cx.graph, {above, root});
+    region.outputs.insert(region.outputs.begin(), read);
+    return region;
+  }
+};
+
 class Reference final : public FakeTactic {
  public:
   std::string_view name() const override { return "reference"; }
@@ -153,16 +172,21 @@ FakeBackend::FakeBackend(uint64_t seed) : seed_(seed) {
   static const Heavy heavy;
   static const Pair pair;
   static const Nest nest;
+  static const Showing showing;
   for (const Tactic* tactic : std::initializer_list<const Tactic*>{&heavy, &pair, &nest})
     tactics_.push_back(std::make_unique<Estimating>(*tactic, *this));
   for (const auto& tactic : tactics_) all_.push_back(tactic.get());
   std::ranges::copy_if(all_, std::back_inserter(of_heavy_), [](const Tactic* t) { return t->name() != "nest"; });
   std::ranges::copy_if(all_, std::back_inserter(of_pointwise_), [](const Tactic* t) { return t->name() != "pair"; });
+  tactics_.push_back(std::make_unique<Estimating>(showing, *this));
+  of_pointwise_shown_ = of_pointwise_;
+  of_pointwise_shown_.push_back(tactics_.back().get());
 }
 
 std::span<const Tactic* const> FakeBackend::tactics(const OpInfo& op) const {
   if (op.name == unknown_op) return {};
-  return has(op.traits, Trait::kPointwise) ? of_pointwise_ : of_heavy_;
+  if (!has(op.traits, Trait::kPointwise)) return of_heavy_;
+  return shows ? of_pointwise_shown_ : of_pointwise_;
 }
 
 const Tactic& FakeBackend::fallback() const {

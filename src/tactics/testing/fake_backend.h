@@ -48,12 +48,14 @@ class FakeBackend final : public Backend {
   std::string fails_to_run, fails_to_compile;
   std::string slow_tactic;  ///< takes a hundred times what the table says
   std::string unknown_op;   ///< no tactic is for it
+  /// Whether a fourth tactic, "showing", runs a heavy op that several nodes read together with a pointwise one of them.
+  bool shows = false;
 
  private:
   FakeDevice device_;
   uint64_t seed_;
   std::vector<std::unique_ptr<Tactic>> tactics_;
-  std::vector<const Tactic*> all_, of_heavy_, of_pointwise_;
+  std::vector<const Tactic*> all_, of_heavy_, of_pointwise_, of_pointwise_shown_;
 };
 
 /// The table's times; counts and names what was asked for.

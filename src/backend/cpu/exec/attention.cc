@@ -49,8 +49,9 @@ std::unique_ptr<BoundStep> bind(const steps::Attention& step, const AttentionLay
 
 LoadResult load(const steps::Attention& step, const LoadArguments& arguments) {
   const DType q = arguments.spec.inputs[0].dtype;
-  TRY(require(q == DType::kF32 && !step.causal, "the CPU has no kernel for ", step.causal ? "causal " : "",
-              "attention of ", q));
+  const DType y = arguments.spec.outputs[0].dtype;
+  TRY(require(q == DType::kF32 && y == q && !step.causal, "the CPU has no kernel for ", step.causal ? "causal " : "",
+              "attention of ", q, " to ", y));
   return loaded_step([step, &team = arguments.team](const StepShapes& shapes) {
     return bind(step, AttentionLayout::of(shapes.params), team);
   });

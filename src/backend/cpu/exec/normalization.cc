@@ -42,6 +42,7 @@ std::unique_ptr<BoundStep> planes_step(Team& team, const steps::Normalization& s
 
 LoadResult load(const steps::Normalization& step, const LoadArguments& arguments) {
   const StepSpec& spec = arguments.spec;
+  TRY(require(spec.inputs.size() == steps::Normalization::kInputs, "the CPU has no normalisation that quantizes"));
   for (const size_t i : {1, 2})
     TRY(require(!spec.inputs[i].present || spec.inputs[i].dtype == DType::kF32, "scale or bias of a normalisation is ",
                 spec.inputs[i].dtype, "; f32 is needed"));

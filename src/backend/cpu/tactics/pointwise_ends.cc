@@ -5,6 +5,7 @@
 #include "backend/cpu/tactics/matrix_multiply.h"
 #include "backend/cpu/tactics/registry.h"
 #include "backend/cpu/tactics/weight_only_products.h"
+#include "ops/quantize.h"
 #include "tactics/nest.h"
 
 namespace kiln::cpu {
@@ -15,6 +16,10 @@ TacticList tactics_of<AnyPointwise>() {
       &byte_convolution_tactic(), &byte_product_tactic(),  &weight_only_tactic(),           &convolution_tactic(),
       &matrix_multiply_tactic(),  &deconvolution_tactic(), &the<PlainTactic<NestRegions>>()};
   return kEnds;
+}
+template <>
+TacticList tactics_of<ops::Quantize>() {
+  return tactics_of<AnyPointwise>();
 }
 
 }  // namespace kiln::cpu

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
+
 #include "backend/cuda/compile/compiler.h"
 
 namespace kiln::cuda {
@@ -10,9 +12,12 @@ namespace kiln::cuda {
 /// Architectures that CI compiles for.
 inline constexpr const char* kTestedArchitectures[] = {"sm_80", "sm_90a", "sm_100a"};
 
+/// Those that have FP8.
+inline constexpr const char* kArchitecturesOfFp8[] = {"sm_90a", "sm_100a"};
+
 /// Compiles a kernel for all of them; skips the test where NVRTC is missing.
-inline void expect_compiles(const KernelSource& source) {
-  for (const char* arch : kTestedArchitectures) {
+inline void expect_compiles(const KernelSource& source, std::span<const char* const> for_all = kTestedArchitectures) {
+  for (const char* arch : for_all) {
     Compiler compiler(arch, "");
     const auto cubin = compiler.compile(source);
     if (!cubin && cubin.error().code == Code::kNotFound) GTEST_SKIP() << cubin.error().message;

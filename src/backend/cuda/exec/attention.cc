@@ -4,6 +4,7 @@
 #include "backend/cuda/exec/step.h"
 #include "backend/cuda/kernels/attention/attention.h"
 #include "steps/attention_layout.h"
+#include "steps/quantized_result.h"
 
 namespace kiln::cuda {
 namespace {
@@ -28,8 +29,10 @@ Status check_alignment(const AttentionLayout& layout, const AttentionKernel& ker
                  layout.value_depth, " channels are not multiples of the kernel's pieces of ", whole);
 }
 
-AttentionArguments arguments_of(const AttentionLayout& layout, float scale) {
+AttentionArguments arguments_of(const AttentionLayout& layout, float scale, const steps::ResultScale& out) {
   AttentionArguments a;
+  a.out_inverse = out.inverse;
+  a.out_zero = out.zero;
   a.q_strides = strides_of(layout.q);
   a.k_strides = strides_of(layout.k);
   a.v_strides = strides_of(layout.v);
@@ -62,7 +65,8 @@ struct Bound {
     arguments.k = address(inputs.at(1, run), layout.k);
     arguments.v = address(inputs.at(2, run), layout.v);
     arguments.mask = address(inputs.at(3, run), layout.mask);
-    arguments.out = static_cast<std::byte*>(run.outputs[0]) + layout.out.offset * size_of(kernel);
+    arguments.out = static_cast<std::byte*>(run.outputs[0]) +
+                    layout.out.offset * bits_of(kernel.result.value_or(kernel.element)) / 8;
     if (!kernel.reads_maps()) {
       void* pointers[] = {&arguments};
       return launch(*run.stream, function, plan.shape, pointers);
@@ -83,17 +87,22 @@ struct Bound {
 LoadResult load(const steps::Attention& step, const LoadArguments& arguments) {
   const AttentionKernel kernel = TRY(from_record<AttentionKernel>(arguments.spec.tuning));
   const std::vector<StepTensor>& inputs = arguments.spec.inputs;
+  const bool quantizes = inputs.size() > steps::Attention::kInputs;
+  const DType y = arguments.spec.outputs[0].dtype;
   TRY(require(kernel.element == inputs[0].dtype && kernel.has_mask == inputs[3].present &&
-                  kernel.causal == step.causal && kernel.nan_rows_are_zero == step.nan_rows_are_zero,
-              "the kernel '", kernel.name(), "' does not fit its step, an attention of ", inputs[0].dtype));
+                  kernel.causal == step.causal && kernel.nan_rows_are_zero == step.nan_rows_are_zero &&
+                  kernel.result == (quantizes ? std::optional(y) : std::nullopt),
+              "the kernel '", kernel.name(), "' does not fit its step, an attention of ", inputs[0].dtype, " to ", y));
+  const steps::ResultScale out =
+      quantizes ? TRY(steps::result_scale(arguments.spec, arguments.constants)) : steps::ResultScale();
   StepCode code = TRY(StepCode::load(arguments));
   const Function function = TRY(code.function(std::string(entry_of(kernel))));
   StepInputs uploaded = TRY(StepInputs::upload(arguments));
-  return loaded_step([scale = static_cast<float>(step.scale), kernel, code = std::move(code), function,
+  return loaded_step([scale = static_cast<float>(step.scale), out, kernel, code = std::move(code), function,
                       inputs = std::move(uploaded)](const StepShapes& shapes) -> BindResult {
     const AttentionLayout layout = AttentionLayout::of(shapes.params);
     TRY(check_alignment(layout, kernel));
-    AttentionArguments a = arguments_of(layout, scale);
+    AttentionArguments a = arguments_of(layout, scale, out);
     const AttentionLaunch plan = TRY(plan_attention(kernel, a, function.device().properties().num_multiprocessors));
     TRY(function.check(plan.shape));
     auto bound = std::make_unique<Bound>(Bound{kernel, function, inputs, layout, a, plan});  // maps are aligned to 128

@@ -5,6 +5,7 @@
 #include "backend/cuda/exec/operand_map.h"
 #include "backend/cuda/exec/step.h"
 #include "backend/cuda/kernels/lanes/normalize.h"
+#include "steps/quantized_result.h"
 
 namespace kiln::cuda {
 namespace {
@@ -14,9 +15,17 @@ struct MappedKernel : Kernel<NormalizationLaunch> {
 };
 using Kernels = std::vector<MappedKernel>;
 
-Status run_normalization(const StepInputs& inputs, Kernels& vectors, Kernels& elements, int64_t align,
-                         const RunArguments& run) {
-  const void* tensors[] = {inputs.at(0, run), inputs.at(1, run), inputs.at(2, run), run.outputs[0]};
+/// How a step's results are written.
+struct Results {
+  bool floats = true, bytes = false;
+  steps::ResultScale scale = {};
+};
+
+Status run_normalization(const StepInputs& inputs, const Results& results, Kernels& vectors, Kernels& elements,
+                         int64_t align, const RunArguments& run) {
+  void* const y = results.floats ? run.outputs[0] : nullptr;
+  void* const q = results.bytes ? run.outputs[results.floats ? 1 : 0] : nullptr;
+  const void* tensors[] = {inputs.at(0, run), inputs.at(1, run), inputs.at(2, run), y, q};
   const bool constant = (!tensors[1] || inputs.is_constant(1)) && (!tensors[2] || inputs.is_constant(2));
   bool aligned = !vectors.empty();
   for (const void* tensor : tensors) aligned = aligned && is_aligned(tensor, align);
@@ -25,7 +34,10 @@ Status run_normalization(const StepInputs& inputs, Kernels& vectors, Kernels& el
     n.x = tensors[0];
     n.scale = tensors[1];
     n.bias = tensors[2];
-    n.y = run.outputs[0];
+    n.y = y;
+    n.q = q;
+    n.q_inverse = results.scale.inverse;
+    n.q_zero = results.scale.zero;
     n.parts = reinterpret_cast<float*>(run.workspace);
     n.constant = constant;
     void* pointers[] = {&n, nullptr};
@@ -68,17 +80,36 @@ NormalizationShape shape_of(const steps::Normalization& step, const Format& form
   return shape;
 }
 
+/// Fails unless x, the coefficients and the floats that are written are of one type.
+Status check_types(const StepTypes& types, const Results& results) {
+  StepTypes floats = types;
+  floats.inputs.resize(steps::Normalization::kInputs);
+  if (results.bytes) floats.outputs = {types.inputs[0]};
+  return require_one_type(floats);
+}
+
+Result<Results> results_of(const LoadArguments& arguments, const NormalizationTuning& tuning) {
+  Results results;
+  results.bytes = arguments.spec.inputs.size() > steps::Normalization::kInputs;
+  if (!results.bytes) return results;
+  TRY(require(tuning.tile && tuning.tile->team == 0, "only kernels that have rows in registers quantize them"));
+  results.floats = arguments.spec.outputs.size() > 1;
+  results.scale = TRY(steps::result_scale(arguments.spec, arguments.constants));
+  return results;
+}
+
 }  // namespace
 
 LoadResult load(const steps::Normalization& step, const LoadArguments& arguments) {
-  TRY(require_one_type(arguments.spec));
   const NormalizationTuning tuning = TRY(from_record<NormalizationTuning>(arguments.spec.tuning));
+  const Results results = TRY(results_of(arguments, tuning));
+  TRY(check_types(arguments.spec, results));
   StepCode code = TRY(StepCode::load(arguments));
   StepInputs inputs = TRY(StepInputs::upload(arguments));
   GroupRoom room = group_room(arguments.device.properties());
   room.holds = tuning.held;
   room.slices = tuning.slices;
-  return loaded_step([step, tuning, room, x = arguments.spec.inputs[0], code = std::move(code),
+  return loaded_step([step, results, tuning, room, x = arguments.spec.inputs[0], code = std::move(code),
                       inputs = std::move(inputs)](const StepShapes& shapes) -> BindResult {
     const NormalizationShape shape = shape_of(step, x.format, shapes.inputs[0]);
     const int element = bits_of(x.dtype) / 8, vec = tuning.tile ? tuning.tile->vec : tuning.vec;
@@ -92,8 +123,8 @@ LoadResult load(const steps::Normalization& step, const LoadArguments& arguments
       vectors = TRY(kernels(vec));
     const bool whole = std::ranges::any_of(vectors, [](const auto& kernel) { return kernel.launch.map.has_value(); });
     const int64_t align = whole ? 16 : std::min(16, vec * element);
-    const auto run = [&inputs, vectors, elements, align](const RunArguments& run) mutable {
-      return run_normalization(inputs, vectors, elements, align, run);
+    const auto run = [&inputs, results, vectors, elements, align](const RunArguments& run) mutable {
+      return run_normalization(inputs, results, vectors, elements, align, run);
     };
     return bound_step(run, normalization_workspace_bytes(room.num_sms, shape.channels_last));
   });

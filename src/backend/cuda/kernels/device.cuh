@@ -35,6 +35,11 @@ __device__ __forceinline__ unsigned bits_of(T x) {
   else
     return static_cast<uint8_t>(x);
 }
+/// Whether T is an integer of one byte.
+template <class T>
+inline constexpr bool kIsByte = sizeof(T) == 1 && !requires(T x) {
+  x.bits;
+};
 /// An element of one byte by its bits, the lowest ones.
 template <class T>
 __device__ __forceinline__ T byte_of(unsigned bits) {

@@ -43,6 +43,7 @@ Result<std::vector<AttentionCandidate>> candidates_of(const TacticContext& cx, c
   traits.has_mask = region.inputs[3] != ir::ValueId::kNone;
   traits.nan_rows_are_zero = step.nan_rows_are_zero;
   traits.causal = step.causal;
+  if (region.inputs.size() > steps::Attention::kInputs) traits.result = cx.graph.type(region.outputs[0]).dtype;
   traits.heads = region.params[0].opt() * region.params[1].opt();
   traits.queries = region.params[2].opt();
   traits.keys = region.params[3].opt();
@@ -64,7 +65,7 @@ class AttentionTactic final : public AttentionRegions {
  public:
   Match match(const TacticContext& cx, ir::NodeId root) const override {
     static constexpr DType kTypes[] = {DType::kF16, DType::kBF16, DType::kF32};
-    Match region = attention_region(cx, root, {.types = kTypes});
+    Match region = attention_region(cx, root, {.types = kTypes, .results = quantized_to(cx)});
     if (!region) return region;
     drop_causal_mask(cx.graph, *region);
     const auto candidates = candidates_of(cx, *region);

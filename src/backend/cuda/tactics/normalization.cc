@@ -2,12 +2,14 @@
 #include "tactics/normalization.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "backend/cuda/compile/lanes/normalize.h"
 #include "backend/cuda/compile/lanes/tile.h"
 #include "backend/cuda/exec/step.h"
 #include "backend/cuda/kernels/lanes/normalize_family.h"
 #include "backend/cuda/tactics/compile.h"
+#include "backend/cuda/tactics/normalization.h"
 #include "backend/cuda/tactics/registry.h"
 #include "ops/normalization.h"
 #include "tactics/region.h"
@@ -15,15 +17,14 @@
 namespace kiln::cuda {
 namespace {
 
-std::optional<RowTile> tile_of(const LaneExtents& at, int64_t most_cols, bool is_static, int element_bytes,
-                               int num_sms) {
-  if (is_static)
-    if (const auto team = short_row_tile(at.outer, at.length, element_bytes, num_sms)) return team;
-  return row_tile(at.outer, at.length, most_cols, element_bytes, num_sms);
-}
-
 class NormalizationTactic final : public NormalizationRegions {
  public:
+  Match match(const TacticContext& cx, ir::NodeId root) const override {
+    Match region = NormalizationRegions::match(cx, root);
+    if (region && is_quantized(*region) && !tile_of(cx, *region))
+      return reject("rows of ", cx.graph.type(region->inputs[0]), " exceed registers; no kernel quantizes them");
+    return region;
+  }
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
     const TensorType& x = cx.graph.type(region.inputs[0]);
     NormalizationKernels kernels{x.dtype, x.dtype, {}};
@@ -31,11 +32,11 @@ class NormalizationTactic final : public NormalizationRegions {
       if (coefficient != ir::ValueId::kNone) kernels.coefficients = cx.graph.type(coefficient).dtype;
     const steps::Normalization step = TRY(step_of(region));
     if (step.rows) {
-      const LaneExtents at = step.lanes(x.opt_extents()), most = step.lanes(x.max_extents());
-      const int num_sms = device_of(cx).properties().num_multiprocessors;
-      kernels.tile = tile_of(at, most.length, x.is_static(), bits_of(x.dtype) / 8, num_sms);
-      kernels.few_rows = at.outer <= 4 * int64_t{num_sms};
+      kernels.tile = tile_of(cx, region);
+      kernels.few_rows =
+          step.lanes(x.opt_extents()).outer <= 4 * int64_t{device_of(cx).properties().num_multiprocessors};
     }
+    if (is_quantized(region)) kernels.bytes = cx.graph.type(region.outputs.back()).dtype;
     std::vector<std::string> wanted;  // where shapes are known, few kernels are; else all
     if (!kernels.tile) {
       const NormalizationShape shape = shape_of(cx.graph.type(region.inputs[0]).opt_extents(), step, variant.inputs[0]);
@@ -60,8 +61,19 @@ class NormalizationTactic final : public NormalizationRegions {
   std::string_view why_not(DType type) const override {
     return is_kernel_float(type) ? "" : "the kernels take f32, f16 and bf16";
   }
+  QuantizedTo reach(const TacticContext& cx) const override { return quantized_to(cx); }
 
  private:
+  /// The tile of a region of rows; none where they exceed registers.
+  static std::optional<RowTile> tile_of(const TacticContext& cx, const Region& region) {
+    const TensorType& x = cx.graph.type(region.inputs[0]);
+    const steps::Normalization step = *step_of(region);
+    const LaneExtents at = step.lanes(x.opt_extents()), most = step.lanes(x.max_extents());
+    const int bytes = bits_of(x.dtype) / 8, num_sms = device_of(cx).properties().num_multiprocessors;
+    if (x.is_static() && !is_quantized(region))
+      if (const auto team = short_row_tile(at.outer, at.length, bytes, num_sms)) return team;
+    return row_tile(at.outer, at.length, most.length, bytes, num_sms);
+  }
   /// The shape that kernels see where x has the extents `at`.
   static NormalizationShape shape_of(const Extents& at, const steps::Normalization& step, const Format& format) {
     NormalizationShape shape;
@@ -81,6 +93,8 @@ class NormalizationTactic final : public NormalizationRegions {
 };
 
 }  // namespace
+
+const Tactic& normalization_tactic() { return the<NormalizationTactic>(); }
 
 template <>
 TacticList tactics_of<ops::Normalization>() {

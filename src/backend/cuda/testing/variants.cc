@@ -136,14 +136,20 @@ class Runner {
     std::copy_n(arguments.sizes, ran.sizes.size(), ran.sizes.begin());
     if (options_.timed) ran.time_us = TRY(time(*bound, arguments));
     if (options_.made_up) return {};
-    const DType y = graph_.type(region_.outputs[0]).dtype;
-    Bytes bytes(static_cast<size_t>(size_bytes(y, volume(out_extents[0]))));
-    if (!bytes.empty()) TRY(device_.copy_to_host(bytes.data(), out[0], static_cast<int64_t>(bytes.size()), *stream));
-    ran.result = owned(y, out_extents[0], reordered(owned(y, out_extents[0], bytes), variant.outputs[0], true));
+    for (size_t i = 0; i < out.size(); ++i) {
+      HostTensor result =
+          TRY(read(*stream, out[i], graph_.type(region_.outputs[i]).dtype, out_extents[i], variant.outputs[i]));
+      i == 0 ? void(ran.result = std::move(result)) : ran.others.push_back(std::move(result));
+    }
     return {};
   }
 
  private:
+  Result<HostTensor> read(Stream& stream, const void* from, DType type, const Extents& extents, const Format& format) {
+    Bytes bytes(static_cast<size_t>(size_bytes(type, volume(extents))));
+    if (!bytes.empty()) TRY(device_.copy_to_host(bytes.data(), from, static_cast<int64_t>(bytes.size()), stream));
+    return owned(type, extents, reordered(owned(type, extents, bytes), format, true));
+  }
   Result<double> time(BoundStep& step, RunArguments arguments) {
     struct Work {
       BoundStep& step;

@@ -16,8 +16,9 @@ struct RanVariant {
   std::string name;
   std::string failure;  ///< why it could not be compiled or run; the rest is then empty
   HostTensor result;    ///< the first output; where data decides its size, room for the largest, which begins with it
-  std::vector<int64_t> sizes = {};  ///< that the run decided
-  double time_us = 0;               ///< if asked for
+  std::vector<HostTensor> others = {};  ///< the outputs behind the first
+  std::vector<int64_t> sizes = {};      ///< that the run decided
+  double time_us = 0;                   ///< if asked for
 };
 struct VariantRun {
   Numerics numerics;
@@ -26,7 +27,7 @@ struct VariantRun {
   std::string only;      ///< of variants whose names hold this; empty: all
   int optimization_level = 5;
 };
-/// The region that ends at the graph's only output, by all of a tactic's variants; its inputs in the graph's order.
+/// The region that ends at the graph's first output, by all of a tactic's variants; its inputs in the graph's order.
 /// Outputs and workspace hold NaN before each run. Fails if the tactic does not take the region.
 Result<std::vector<RanVariant>> run_variants(CudaDevice& device, const ir::Graph& graph, const Tactic& tactic,
                                              const std::vector<HostTensor>& inputs, const VariantRun& options);

@@ -24,6 +24,7 @@ const AttentionSource& row_of(const AttentionFamily& family) {
 KernelSource source_of(const AttentionKernel& kernel) {
   KernelSource source{row_of(*kernel.family).file, {}, std::string(entry_of(kernel))};
   source.choices.set("Element", element_name(kernel.element));
+  source.choices.set("Result", element_name(kernel.result.value_or(kernel.element)));
   add_choices(source, to_record(kernel));
   if (kernel.reads_maps())
     source.prelude =
@@ -35,6 +36,7 @@ AttentionSearch::AttentionSearch(const AttentionTraits& of, const Machine& on) :
   kernel.element = traits.element;
   kernel.has_mask = traits.has_mask;
   kernel.causal = traits.causal;
+  kernel.result = traits.result;
   kernel.nan_rows_are_zero = traits.nan_rows_are_zero;
   kernel.piece = std::min<int64_t>(16, traits.align * size_of(kernel));
   kernel.depth = 16;

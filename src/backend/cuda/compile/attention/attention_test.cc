@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <span>
 
 #include "backend/cuda/compile/compiler.h"
+#include "backend/cuda/compile/testing.h"
 
 namespace kiln::cuda {
 namespace {
@@ -69,6 +72,26 @@ TEST(AttentionKernel, BlocksThatStayAreAsManyAsMultiprocessors) {
   EXPECT_EQ(plan_attention(kernel, a, 132)->shape.grid[0], 132u);
   EXPECT_EQ(a.section, 32);  // half a MiB of keys and values a head
   EXPECT_EQ(a.causal_offset, 0);
+}
+TEST(AttentionKernel, MakesBytes) {
+  for (const DType element : {DType::kF16, DType::kF32})
+    for (const DType result : {DType::kI8, DType::kU8, DType::kF8E4M3}) {
+      const auto candidates = attention_candidates({.element = element, .result = result, .tf32 = true}, {});
+      std::set<const AttentionFamily*> tried;
+      for (const AttentionCandidate& c : candidates) {
+        EXPECT_TRUE(c.kernel.name().ends_with(str(", to ", result))) << c.kernel.name();
+        EXPECT_EQ(to_record(*from_record<AttentionKernel>(to_record(c.kernel))), to_record(c.kernel));
+        if (!tried.insert(c.kernel.family).second) continue;
+        const bool is_hopper = c.kernel.family == &kAttentionWgmma;
+        const auto architectures = std::span(kArchitecturesOfFp8).first(is_hopper ? 1 : 2);
+        ASSERT_NO_FATAL_FAILURE(expect_compiles(source_of(c.kernel), architectures));
+        if (testing::Test::IsSkipped()) return;
+      }
+      EXPECT_GE(tried.size(), 2u) << name_of(element);
+    }
+  AttentionKernel kernel;
+  kernel.result = DType::kF16;
+  EXPECT_FALSE(from_record<AttentionKernel>(to_record(kernel)));
 }
 TEST(AttentionKernel, AllCompile) {
   for (const char* arch : {"sm_80", "sm_90a", "sm_100a"}) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include "backend/cuda/compile/lanes/normalize.h"
 #include "backend/cuda/compile/lanes/reduce.h"
@@ -386,6 +387,19 @@ TEST(NormalizationKernel, AllCompile) {
     ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source(apart)));
     if (testing::Test::IsSkipped()) return;
   }
+}
+TEST(NormalizationKernel, CompileToBytes) {
+  for (const DType type : kFloats)
+    for (const DType bytes : {DType::kI8, DType::kU8, DType::kF8E4M3})
+      for (const RowTile& tile : {RowTile{false, 4, 8}, RowTile{true, 1, 3, 256}}) {
+        NormalizationKernels kernels{type, type, tile};
+        kernels.bytes = bytes;
+        const bool is_fp8 = bytes == DType::kF8E4M3;
+        ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source(kernels),
+                                                is_fp8 ? std::span<const char* const>(kArchitecturesOfFp8)
+                                                       : std::span<const char* const>(kTestedArchitectures)));
+        if (testing::Test::IsSkipped()) return;
+      }
 }
 
 }  // namespace

@@ -87,15 +87,18 @@ KernelSource normalization_source(const NormalizationKernels& kernels, std::span
     if (source.entry.empty()) source.entry = entry;
   };
   if (const auto& tile = kernels.tile) {
+    const std::string bytes = kernels.bytes ? str(", ", element_name(*kernels.bytes)) : "";
     const bool held = kernels.few_rows && tile->vec * tile->loads <= kMostHeld;
     const std::string call =
         tile->team > 0
             ? str("normalize_short<", types, ", ", tile->loads, ", ", tile->team, ", ", tile->threads, ">(args)")
             : str(tile->block ? "normalize_block<" : "normalize_warp<", types, ", ", tile->vec, ", ", tile->loads,
-                  held ? ", true>(args)" : ", false>(args)");
+                  held ? ", true" : ", false", bytes, ">(args)");
     source.prelude += str("#include \"lanes/normalize_", tile->team > 0 ? "short" : "rows", ".cuh\"\n",
                           entry_text("normalize_" + tile->name(), str(tile->threads), parameter(), call));
-    add("normalize_long", types, 1);
+    const std::string entry = "normalize_long_1";
+    source.prelude += entry_text(entry, "512", parameter(), str("normalize_long<", types, ", 1", bytes, ">(args)"));
+    if (source.entry.empty()) source.entry = entry;
     return source;
   }
   if (kernels.held) source.prelude += held_instances(kernels, wanted);

@@ -1,4 +1,5 @@
-// The arguments of attention's kernels. The prelude has Element (f16, bf16 or float).
+// The arguments of attention's kernels. The prelude has Element (f16, bf16 or float), and Result, which is Element or
+// bytes.
 #pragma once
 #include "backend/cuda/kernels/attention/arguments.h"
 #include "device.cuh"
@@ -7,7 +8,7 @@
 namespace kiln {
 
 using cuda::HeadStrides;
-using AttentionArguments = cuda::AttentionArgumentsOf<Element>;
+using AttentionArguments = cuda::AttentionArgumentsOf<Element, Result>;
 
 /// A tile of queries of one head.
 struct AttentionTile {

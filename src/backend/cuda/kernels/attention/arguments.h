@@ -8,10 +8,11 @@ namespace kiln::cuda {
 struct HeadStrides {
   int64_t batch = 0, head = 0, row = 0;
 };
-template <class T>
+/// Operands of T; results of R.
+template <class T, class R = T>
 struct AttentionArgumentsOf {
   const T *q = nullptr, *k = nullptr, *v = nullptr, *mask = nullptr;
-  T* out = nullptr;
+  R* out = nullptr;
   HeadStrides q_strides, k_strides, v_strides, mask_strides, out_strides;
   int32_t batch = 0, heads = 0;
   int32_t kv_heads = 1;  ///< divides heads: head h reads k and v of h / (heads / kv_heads)
@@ -19,6 +20,7 @@ struct AttentionArgumentsOf {
   float scale = 1;            ///< positive
   int32_t causal_offset = 0;  ///< of causal kernels: query i sees keys up to i + causal_offset
   int32_t section = 1;        ///< heads whose tiles are begun together, while their keys and values are in the L2
+  float out_inverse = 1, out_zero = 0;  ///< of results of bytes: 1 / scale, and the zero point
 };
 
 }  // namespace kiln::cuda

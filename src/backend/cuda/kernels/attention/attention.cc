@@ -4,6 +4,7 @@
 
 #include "backend/cuda/kernels/attention/family.h"
 #include "base/family.h"
+#include "steps/quantized_result.h"
 
 namespace kiln::cuda {
 namespace {
@@ -29,7 +30,7 @@ bool AttentionKernel::reads_maps() const { return family->plan_maps != nullptr; 
 std::string AttentionKernel::name() const {
   return str(family->name, ' ', queries(), " queries in ", warps, " warps, ", keys, " keys", turns ? " in turns" : "",
              stages == 2 ? "" : str(", ", stages, " stages"), causal ? ", causal" : "",
-             piece == 16 ? "" : str(", pieces of ", piece, " bytes"));
+             piece == 16 ? "" : str(", pieces of ", piece, " bytes"), result ? str(", to ", *result) : "");
 }
 
 Status AttentionKernel::check() const {
@@ -39,6 +40,8 @@ Status AttentionKernel::check() const {
                   stages >= 1 && stages <= 8,
               "there is no attention kernel of ", depth, " channels, ", warps, " warps, ", keys, " keys and ", stages,
               " stages"));
+  TRY(require(!result || steps::is_quantized_result(*result), "attention's kernels do not quantize to ",
+              result.value_or(element)));
   return require(piece >= 1 && piece <= 16 && std::has_single_bit(static_cast<uint64_t>(piece)),
                  "an attention kernel loads pieces of ", piece, " bytes; a power of two up to 16 is needed");
 }

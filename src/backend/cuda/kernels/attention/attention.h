@@ -1,6 +1,7 @@
 /// Fused attention on the GPU: which kernels there are, and how each is launched for given extents.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,8 @@ struct AttentionKernel {
   int64_t piece = 16;  ///< bytes that are aligned and wholly inside or outside a line of channels
   bool turns = false;  ///< of kAttentionWgmma: groups of warps take turns at multiplying
   bool has_mask = false, nan_rows_are_zero = false;
-  bool causal = false;  ///< the last query sees all keys, each one before it one fewer
+  bool causal = false;          ///< the last query sees all keys, each one before it one fewer
+  std::optional<DType> result;  ///< bytes that the result is quantized to; none: it has the type of the elements
 
   static constexpr int64_t kMostDepth = 128;
   int64_t queries() const;  ///< of a block
@@ -40,7 +42,7 @@ struct AttentionKernel {
     f("family", self.family), f("element", self.element), f("depth", self.depth), f("warps", self.warps);
     f("rows", self.rows), f("keys", self.keys), f("stages", self.stages), f("piece", self.piece);
     f("turns", self.turns), f("has_mask", self.has_mask), f("nan_rows_are_zero", self.nan_rows_are_zero);
-    f("causal", self.causal);
+    f("causal", self.causal), f("result", self.result);
   }
 };
 std::string_view entry_of(const AttentionKernel& kernel);

@@ -77,34 +77,37 @@ __device__ __forceinline__ void copy_values(unsigned tile, const T* from, long l
   }
 }
 
-/// Loads two neighbours of a line, with one instruction if their alignment allows it.
+/// Writes two neighbours of a line, with one instruction if their alignment allows it.
 template <class T>
-__device__ __forceinline__ void write_pair(T* line, int column, int end, float x, float y) {
-  if (kTile.piece >= 2 * sizeof(T)) {  // even depths and strides
+__device__ __forceinline__ void write_pair(const AttentionArguments& args, T* line, int column, float x, float y) {
+  const int end = args.value_depth;
+  if (kTile.piece >= 2 * sizeof(Element)) {  // even depths and strides
     if (column >= end) return;
-    if constexpr (sizeof(T) == 2)
-      *reinterpret_cast<unsigned*>(line + column) = pack2<T>(x, y);
+    if constexpr (sizeof(T) == 1)
+      *reinterpret_cast<unsigned short*>(line + column) = static_cast<unsigned short>(pack_results<T>(args, x, y));
+    else if constexpr (sizeof(T) == 2)
+      *reinterpret_cast<unsigned*>(line + column) = pack_results<T>(args, x, y);
     else
       *reinterpret_cast<float2*>(line + column) = make_float2(x, y);
   } else {
-    if (column < end) line[column] = from_float<T>(x);
-    if (column + 1 < end) line[column + 1] = from_float<T>(y);
+    if (column < end) line[column] = from_float<T>(shifted(args, x));
+    if (column + 1 < end) line[column + 1] = from_float<T>(shifted(args, y));
   }
 }
 
 /// Writes 16 rows of results of any alignment.
 __device__ __forceinline__ void write(const AttentionArguments& args, const float (&sums)[kBlocksD][4],
-                                      const RunningSoftmax& softmax, Element* out, int row0) {
+                                      const RunningSoftmax& softmax, Result* out, int row0) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     const int row = row0 + r * 8 + lane / 4;
-    const float factor = inverse(softmax.sum(r));
+    const float factor = result_factor(args, softmax.sum(r));
     if (row >= args.queries) continue;
-    Element* line = out + row * args.out_strides.row;
+    Result* line = out + row * args.out_strides.row;
 #pragma unroll
     for (int j = 0; j < kBlocksD; ++j)
-      write_pair(line, j * 8 + lane % 4 * 2, args.value_depth, sums[j][r * 2] * factor, sums[j][r * 2 + 1] * factor);
+      write_pair(args, line, j * 8 + lane % 4 * 2, sums[j][r * 2] * factor, sums[j][r * 2 + 1] * factor);
   }
 }
 
@@ -117,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) attention_mma(const __gri
       args.q + tile.batch * args.q_strides.batch + tile.head * args.q_strides.head + tile.first * args.q_strides.row;
   const Element* k = args.k + tile.batch * args.k_strides.batch + kv_head * args.k_strides.head;
   const Element* v = args.v + tile.batch * args.v_strides.batch + kv_head * args.v_strides.head;
-  Element* out = args.out + tile.batch * args.out_strides.batch + tile.head * args.out_strides.head;
+  Result* out = args.out + tile.batch * args.out_strides.batch + tile.head * args.out_strides.head;
   const int warp_row = threadIdx.x / 32 * kTile.rows, row0 = tile.first + warp_row,
             steps = (tile.keys + kTile.keys - 1) / kTile.keys;
   const auto copy = [&](int step) {

@@ -198,6 +198,34 @@ __device__ __forceinline__ float inverse(float sum) {
   return __fdividef(1.f, sum);
 }
 
+inline constexpr bool kQuantizes = sizeof(Result) == 1;
+
+/// What weighted sums of values are multiplied by: one over the sum of the weights, and over the scale of bytes.
+__device__ __forceinline__ float result_factor(const AttentionArguments& args, float sum) {
+  return kQuantizes ? inverse(sum) * args.out_inverse : inverse(sum);
+}
+/// A result times its factor, as what is rounded when it is written: integers are rounded before the zero point.
+__device__ __forceinline__ float shifted(const AttentionArguments& args, float x) {
+  return kIsByte<Result> ? rintf(x) + args.out_zero : x;
+}
+/// Two neighbours of a row in a word, those of bytes in its low half.
+template <class R>
+__device__ __forceinline__ unsigned pack_results(const AttentionArguments& args, float x, float y) {
+  if constexpr (sizeof(R) == 1)
+    return pack4<R>(shifted(args, x), shifted(args, y), 0, 0);
+  else
+    return pack2<R>(x, y);
+}
+/// Writes eight neighbours, from the words of pack_results.
+template <class R>
+__device__ __forceinline__ void store_eight(R* to, const unsigned (&words)[4]) {
+  if constexpr (sizeof(R) == 1)
+    *reinterpret_cast<uint2*>(to) =
+        make_uint2(__byte_perm(words[0], words[1], 0x5410), __byte_perm(words[2], words[3], 0x5410));
+  else
+    *reinterpret_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);
+}
+
 /// Word i of lane q of a quad becomes word q of its lane i.
 __device__ __forceinline__ void transpose_quad(unsigned (&words)[4]) {
 #pragma unroll
@@ -212,27 +240,26 @@ __device__ __forceinline__ void transpose_quad(unsigned (&words)[4]) {
   }
 }
 
-/// Writes 16 rows of results, by 16 bytes: depths and strides are multiples of eight elements.
+/// Writes 16 rows of results, by eight: depths and strides are multiples of eight elements.
 template <int kBlocks>
 __device__ __forceinline__ void store_rows(const AttentionArguments& args, const float (&sums)[kBlocks][4],
-                                           const RunningSoftmax& softmax, Element* out, int row0) {
+                                           const RunningSoftmax& softmax, Result* out, int row0) {
   static_assert(kBlocks % 4 == 0, "lanes of a quad have a block each");
   const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     const int row = row0 + r * 8 + lane / 4;
-    const float factor = inverse(softmax.sum(r));
+    const float factor = result_factor(args, softmax.sum(r));
 #pragma unroll
     for (int j = 0; j < kBlocks; j += 4) {
       unsigned words[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i)
-        words[i] = pack2<Element>(sums[j + i][r * 2] * factor, sums[j + i][r * 2 + 1] * factor);
+        words[i] = pack_results<Result>(args, sums[j + i][r * 2] * factor, sums[j + i][r * 2 + 1] * factor);
       transpose_quad(words);
       const int column = (j + lane % 4) * 8;
       if (row < args.queries && column < args.value_depth)
-        *reinterpret_cast<uint4*>(out + row * args.out_strides.row + column) =
-            make_uint4(words[0], words[1], words[2], words[3]);
+        store_eight(out + row * args.out_strides.row + column, words);
     }
   }
 }

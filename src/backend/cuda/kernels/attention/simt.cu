@@ -159,17 +159,18 @@ extern "C" __global__ void __launch_bounds__(kThreads) attention_simt(const __gr
     if (more) copy_values(key + kTile.keys);
   }
   pdl_launch();
-  Element* out = args.out + tile.batch * args.out_strides.batch + tile.head * args.out_strides.head;
+  Result* out = args.out + tile.batch * args.out_strides.batch + tile.head * args.out_strides.head;
 #pragma unroll
   for (int r = 0; r < kTile.rows; ++r) {
-    const float factor = inverse(warp_fold<kLanes>(softmax.total[r], Plus()));
+    const float factor = result_factor(args, warp_fold<kLanes>(softmax.total[r], Plus()));
     if (row0 + r >= args.queries) continue;
 #pragma unroll
     for (int c = 0; c < kColumns; c += kVec)
 #pragma unroll
       for (int i = 0; i < kVec; ++i) {
         const int column = c * kLanes + lane * kVec + i;
-        if (column < args.value_depth) out[(row0 + r) * args.out_strides.row + column] = sums[r][c + i] * factor;
+        if (column < args.value_depth)
+          out[(row0 + r) * args.out_strides.row + column] = from_float<Result>(shifted(args, sums[r][c + i] * factor));
       }
   }
 }

@@ -73,7 +73,7 @@ constexpr int kStageBytes = KTile::kBytes + VTile::kBytes, kStagesBytes = QTile:
 static_assert(kWarpBytes % 128 == 0, "tiles begin where lines of banks do");
 
 /// Joins the parts of all warps: a thread has a piece of a row.
-__device__ __forceinline__ void join(const AttentionArguments& args, const unsigned char* parts, Element* out,
+__device__ __forceinline__ void join(const AttentionArguments& args, const unsigned char* parts, Result* out,
                                      int row0) {
   constexpr int kEach = kQueries * kTile.depth / (kTile.warps * 32);
   const float scale = args.scale * kLog2e;
@@ -91,14 +91,14 @@ __device__ __forceinline__ void join(const AttentionArguments& args, const unsig
     for (int e = 0; e < kEach; ++e) sums[e] = fmaf(p.sums[i][column + e], factor, sums[e]);
   }
   if (row >= args.queries) return;
-  const float factor = inverse(total);
+  const float factor = result_factor(args, total);
   constexpr int kAtOnce = kTile.piece / sizeof(Element) < kEach ? kTile.piece / sizeof(Element) : kEach;
-  Element* to = out + row * args.out_strides.row + column;
+  Result* to = out + row * args.out_strides.row + column;
 #pragma unroll
   for (int e = 0; e < kEach; e += kAtOnce) {
-    Vec<Element, kAtOnce> result;
+    Vec<Result, kAtOnce> result;
 #pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) result.at[i] = from_float<Element>(sums[e + i] * factor);
+    for (int i = 0; i < kAtOnce; ++i) result.at[i] = from_float<Result>(shifted(args, sums[e + i] * factor));
     if (column + e < args.value_depth) store_vec(to + e, result);
   }
 }

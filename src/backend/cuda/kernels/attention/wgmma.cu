@@ -66,7 +66,7 @@ __device__ __forceinline__ void pass_turn(int group) {
 
 /// A tile by a group; `at` counts the steps of the tiles before.
 __device__ __forceinline__ void attend(const AttentionArguments& args, const Rings& rings, const AttentionTile& tile,
-                                       int group, int at, const Element* mask, Element* out) {
+                                       int group, int at, const Element* mask, Result* out) {
   const Ring &keys = rings.keys, &values = rings.values;
   const int row0 = tile.first + group * 64 + threadIdx.x % 128 / 32 * 16,
             end = at + (tile.keys + kTile.keys - 1) / kTile.keys;

@@ -17,10 +17,12 @@ struct NormalizationArgument {
   int32_t coefficients = 0;  ///< 0: one an element of the group; 1: one a plane of it, by i / plane; 2: by i % inner
   Divisor inner, plane;
   float epsilon = 0;
-  int32_t lanes = 1;     ///< teams: that share a group; pixels: that a block has at once
-  float share = 1;       ///< 1 / length
-  int32_t constant = 0;  ///< whether no kernel writes the coefficients
-  int32_t row = 0;       ///< slices: vectors of a row of the map, whose rows are not pixels; 0: they are
+  int32_t lanes = 1;                ///< teams: that share a group; pixels: that a block has at once
+  float share = 1;                  ///< 1 / length
+  int32_t constant = 0;             ///< whether no kernel writes the coefficients
+  int32_t row = 0;                  ///< slices: vectors of a row of the map, whose rows are not pixels; 0: they are
+  void* q = nullptr;                ///< rows that are quantized: their bytes; y may then be null
+  float q_inverse = 1, q_zero = 0;  ///< 1 / scale, and the zero point
 };
 
 /// x is (outer, length, inner); y is (outer, inner), or (outer, inner, chunks) of accumulators where a launch folds

@@ -91,8 +91,8 @@ __device__ __forceinline__ Statistics chunk_statistics(const Normalization& n, c
   return own;
 }
 
-/// Elements i ... i + kVec - 1 of a group, normalised, to y.
-template <class T, class S, int kVec>
+/// Elements i ... i + kVec - 1 of a group, normalised, to y; or to bytes of Q.
+template <class T, class S, int kVec, class Q = NoBytes>
 __device__ __forceinline__ void put_normalized(const Normalization& n, const Chunk& c, int i, const Vec<T, kVec>& x,
                                                float mean, float factor) {
   const S *scale = static_cast<const S*>(n.scale), *bias = static_cast<const S*>(n.bias);
@@ -117,14 +117,14 @@ __device__ __forceinline__ void put_normalized(const Normalization& n, const Chu
       for (int e = 0; e < kVec; ++e) result.at[e] += to_float(biases.at[e]);
     }
   }
-  store_floats<T, kVec>(static_cast<T*>(n.y) + c.base + element_at(n, i), result);
+  put_results<T, Q, kVec>(n, c.base + element_at(n, i), result);
 }
-template <class T, class S, int kVec>
+template <class T, class S, int kVec, class Q = NoBytes>
 __device__ __forceinline__ void normalize_chunk(const Normalization& n, const Chunk& c, float mean, float factor) {
   each_batch<T, kVec>(n, c, [&](const Vec<T, kVec>(&batch)[kBatch<kVec>], int i, int size) {
 #pragma unroll
     for (int u = 0; u < kBatch<kVec>; ++u)
-      if (u < size) put_normalized<T, S, kVec>(n, c, i + u * blockDim.x * kVec, batch[u], mean, factor);
+      if (u < size) put_normalized<T, S, kVec, Q>(n, c, i + u * blockDim.x * kVec, batch[u], mean, factor);
   });
 }
 
@@ -160,14 +160,14 @@ __device__ __forceinline__ void normalize_teams(const Normalization& n) {
 }
 
 /// A block a group.
-template <class T, class S, int kVec>
+template <class T, class S, int kVec, class Q = NoBytes>
 __device__ __forceinline__ void normalize_long(const Normalization& n) {
   __shared__ float scratch[kWarp];
   pdl_launch();
   const Chunk c(n);
   pdl_wait();
   const Statistics all = chunk_statistics<T, kVec>(n, c, scratch);
-  normalize_chunk<T, S, kVec>(n, c, all.mean, factor_of(n, all.squares));
+  normalize_chunk<T, S, kVec, Q>(n, c, all.mean, factor_of(n, all.squares));
 }
 
 /// Elements of chunk i.

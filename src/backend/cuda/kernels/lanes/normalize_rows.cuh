@@ -18,8 +18,8 @@ struct Coefficients {
 
 /// A row a team: x and y of T; scale and bias of S, an element a column, or null for 1 and 0. Everything is computed in
 /// float. kHold: coefficients are read before the row, and while earlier kernels still run if none of them writes them;
-/// where rows are many, their registers are better spent on more rows at once.
-template <class T, class S, int kVec, int kLoads, bool kHold, class Team>
+/// where rows are many, their registers are better spent on more rows at once. Q: bytes that y is quantized to.
+template <class T, class S, int kVec, int kLoads, bool kHold, class Q, class Team>
 __device__ __forceinline__ void normalize_row(const Team& team, const Normalization& n) {
   const int thread = team.thread(), threads = team.threads(), cols = n.length;
   const int64_t at = team.first();
@@ -61,20 +61,20 @@ __device__ __forceinline__ void normalize_row(const Team& team, const Normalizat
       const float scaled = n.scale ? value * coefficients.scale[held][e] : value;
       result.at[e] = n.bias ? scaled + coefficients.bias[held][e] : scaled;
     }
-    store_floats<T, kVec>(static_cast<T*>(n.y) + at * cols + col_of(i), result);
+    put_results<T, Q, kVec>(n, at * cols + col_of(i), result);
   }
 }
 
-template <class T, class S, int kVec, int kLoads, bool kHold>
+template <class T, class S, int kVec, int kLoads, bool kHold, class Q = NoBytes>
 __device__ __forceinline__ void normalize_warp(const Normalization& n) {
   pdl_launch();
-  normalize_row<T, S, kVec, kLoads, kHold>(WarpTeam(), n);
+  normalize_row<T, S, kVec, kLoads, kHold, Q>(WarpTeam(), n);
 }
-template <class T, class S, int kVec, int kLoads, bool kHold>
+template <class T, class S, int kVec, int kLoads, bool kHold, class Q = NoBytes>
 __device__ __forceinline__ void normalize_block(const Normalization& n) {
   __shared__ float scratch[2 * kWarp];
   pdl_launch();
-  normalize_row<T, S, kVec, kLoads, kHold>(BlockTeam{scratch}, n);
+  normalize_row<T, S, kVec, kLoads, kHold, Q>(BlockTeam{scratch}, n);
 }
 
 }  // namespace kiln
