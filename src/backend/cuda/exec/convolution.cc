@@ -19,7 +19,7 @@ class PixelMap {
     TRY(driver.check(
         driver.tensor_map_encode_im2col(&map_, plan.type, 4, const_cast<void*>(address), plan.extents,
                                         plan.strides_bytes, plan.lower, plan.upper, plan.channels, plan.pixels,
-                                        plan.steps, 0, kSwizzle128, kL2Promote256, kBeyondZero),
+                                        plan.steps, 0, plan.swizzle, kL2Promote256, kBeyondZero),
         "encode a tensor map of ", plan.extents[3], " pictures of ", plan.extents[2], " x ", plan.extents[1], " x ",
         plan.extents[0]));
     address_ = address;

@@ -132,9 +132,18 @@ TEST_F(BytesOnGpu, Convolutions) {
       {"a zero point", kU8, kF32, kI8, {1, 48, 12, 12}, {40, 48, 2, 2}, {}, {}, 131},
       {"odd channels", kI8, kF32, kI8, {1, 9, 11, 10}, {24, 9, 3, 3}, {}, {1, 1}},
       {"pictures", kI8, kF32, kI8, {2, 3, 33, 35}, {32, 3, 7, 7}, {2, 2}, {3, 3}},
+      {"pictures, unsigned", kU8, kF16, kU8, {1, 3, 40, 50}, {80, 3, 3, 3}, {1, 1}, {1, 1}, 0, 3},
+      {"pictures to 24 channels", kI8, kF32, kI8, {1, 3, 33, 20}, {24, 3, 5, 5}, {2, 2}, {2, 2}},
       {"to floats", kI8, kF32, {}, {1, 64, 10, 10}, {33, 64, 3, 3}, {}, {1, 1}},
       {"to halves", kI8, kF16, {}, {1, 64, 10, 10}, {32, 64, 3, 3}, {}, {1, 1}},
       {"fp8", kF8, kF16, kF8, {2, 128, 14, 14}, {64, 128, 3, 3}, {1, 1}, {1, 1}},
+      {"lanes and a stride", kI8, kF32, kI8, {3, 128, 13, 17}, {320, 128, 3, 3}, {2, 2}, {1, 1}},
+      {"lanes and a residual", kI8, kF16, kI8, {2, 64, 15, 13}, {192, 64, 3, 3}, {1, 1}, {1, 1}, 0, 0, true},
+      {"lanes, unsigned and shifted", kU8, kF32, kU8, {2, 128, 9, 9}, {64, 128, 3, 3}, {1, 1}, {1, 1}, 0, 9},
+      {"lanes of halves", kI8, kF16, {}, {2, 128, 15, 13}, {96, 128, 3, 3}, {1, 1}, {1, 1}, 0, 0, true},
+      {"points of halves and a residual", kI8, kF16, {}, {2, 64, 15, 13}, {320, 64, 1, 1}, {}, {}, 0, 0, true},
+      {"points, several tiles a block", kI8, kF32, kI8, {20, 64, 30, 30}, {64, 64, 1, 1}, {}, {}, 0, 0, true},
+      {"wide points, several tiles a block", kI8, kF16, kI8, {40, 16, 27, 27}, {192, 16, 1, 1}, {}, {}, 0, 0, true},
       {"deep", kI8, kF32, kI8, {1, 512, 7, 7}, {64, 512, 3, 3}, {}, {1, 1}},
   };
   for (const Case& c : cases) check(c.name, convolution(c), byte_convolution_tactic());
@@ -148,6 +157,7 @@ TEST_F(BytesOnGpu, Products) {
     for (const auto& [m, k, columns] : {std::tuple<int64_t, int64_t, int64_t>{1, 64, 48},
                                         {130, 512, 136},
                                         {600, 1000, 1024},
+                                        {300, 512, 320},
                                         {33, 70, 31},
                                         {20, 3, 4},
                                         {130, 77, 40}})

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "backend/cuda/kernels/sizes.h"
 #include "backend/cuda/tactics/kept_floats.h"
 
 namespace kiln::cuda {
@@ -26,6 +27,16 @@ bool may_use_tf32(const TacticContext& cx, const Region& region) {
 ContractionTypes types_of(const TacticContext& cx, const Region& region) {
   const auto type = [&](ir::ValueId value) { return cx.graph.type(value).dtype; };
   return {type(region.inputs[0]), type(region.inputs[1]), DType::kF32, type(region.outputs[0])};
+}
+
+int64_t bytes_read_by_result(const TacticContext& cx, const Region& region) {
+  const auto epilogue = epilogue_of(region);
+  CHECK(epilogue.has_value());
+  const int64_t of_result = bytes_of(cx.graph.type(region.outputs[0]).dtype);
+  int64_t bytes = 0;
+  for (const steps::EpilogueRead& read : epilogue->reads())
+    if (read.type && read.reach == steps::HookOperand::kWhole) bytes += std::max(bytes_of(*read.type), of_result);
+  return bytes;
 }
 
 Match checked(const TacticContext& cx, Match region) {

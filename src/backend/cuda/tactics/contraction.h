@@ -14,6 +14,9 @@ Machine machine_of(const Properties& properties);
 bool may_use_tf32(const TacticContext& cx, const Region& region);
 /// What a contraction's region reads and writes.
 ContractionTypes types_of(const TacticContext& cx, const Region& region);
+/// Bytes that the region's epilogue reads for each result, beside what results share; an operand counts as wide as the
+/// result at least.
+int64_t bytes_read_by_result(const TacticContext& cx, const Region& region);
 /// The region, or why kernels cannot have its epilogue.
 Match checked(const TacticContext& cx, Match region);
 /// Leaves what is worth timing of variants by their estimates: the best of each kind (the first word of a name), then

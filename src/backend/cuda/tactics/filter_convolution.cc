@@ -47,6 +47,7 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
   traits.pictures = window.kernel.size() <= 2 && fits_maps(window);
   traits.joined = cx.graph.node(region.nodes[0]).op.as<ops::Concatenation>() != nullptr;
   traits.abutting = by.transposed && window.abuts() && covered(x.shape, y.shape, window.strides);
+  traits.read_bytes = bytes_read_by_result(cx, region);
   const Machine machine = machine_of(device_of(cx).properties());
   const Format last = Format::channels_last(x.rank());
   std::vector<Variant> result;
@@ -69,15 +70,17 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
   if (by.is_point() && std::equal(x.shape.begin() + 2, x.shape.end(), y.shape.begin() + 2)) {
     const int64_t in = filter->in_channels, out = filter->out_channels;
     const int64_t whole = traits.types.is_of_bytes() ? 16 : 8;
-    const GemmTraits product{traits.types,
-                             true,
-                             true,
-                             power_of_two_in(in, whole),
-                             power_of_two_in(in, whole),
-                             power_of_two_in(out, 8),
-                             may_use_tf32(cx, region),
-                             traits.constant_filter,
-                             true};
+    const GemmTraits product{.types = traits.types,
+                             .a_k_major = true,
+                             .b_k_major = true,
+                             .a_align = power_of_two_in(in, whole),
+                             .b_align = power_of_two_in(in, whole),
+                             .c_align = power_of_two_in(out, 8),
+                             .tf32 = may_use_tf32(cx, region),
+                             .b_constant = traits.constant_filter,
+                             .one_batch_axis = true,
+                             .lane_columns = power_of_two_in(out, 64),
+                             .read_bytes = bytes_read_by_result(cx, region)};
     for (const GemmCandidate& candidate : gemm_candidates(product, traits.pixels, out, in, 1, machine))
       add(candidate.kernel.name(), candidate.estimate_us, {.gemm = candidate.kernel}, last);
   }

@@ -67,6 +67,7 @@ Product extents_of(const TacticContext& cx, const Region& region, const ops::Mat
   p.traits.b_k_major = transpose_b || packs || op.b == ops::MatrixOp::kVector;
   p.traits.b_align = packs ? whole : last_b.divisor;
   p.traits.c_align = std::min<int64_t>(n.divisor, 8);
+  p.traits.read_bytes = bytes_read_by_result(cx, region);
   const int64_t results = volume(cx.graph.type(region.outputs[0]).opt_extents());
   p.batches = std::max<int64_t>(1, results / std::max<int64_t>(1, p.m * p.n));
   p.traits.b_constant = cx.graph.constant(region.inputs[1]) != nullptr;
@@ -77,6 +78,8 @@ Product extents_of(const TacticContext& cx, const Region& region, const ops::Mat
   if (one_matrix && !transpose_a) {
     p.m *= p.batches;
     p.batches = 1;
+    const sym::Expr columns = b.shape[static_cast<size_t>(b.rank() - (transpose_b ? 2 : 1))];
+    if (!vectors && columns.constant()) p.traits.lane_columns = power_of_two_in(*columns.constant(), 64);
   }
   return p;
 }

@@ -309,6 +309,24 @@ TEST_F(MemoryOnGpu, PoolingAndResize) {
     }
 }
 
+TEST_F(MemoryOnGpu, MaximaOfBytes) {
+  for (const DType type : {DType::kI8, DType::kU8})
+    for (const int64_t channels : {3, 16, 64, 72})
+      for (const auto& [window, stride, pad] :
+           {std::array<int64_t, 3>{3, 2, 1}, std::array<int64_t, 3>{2, 2, 0}, std::array<int64_t, 3>{4, 1, 0}}) {
+        Net net(type);
+        const ops::Pooling pooling{.kind = ops::PoolingKind::kMax,
+                                   .window = {window, window},
+                                   .strides = {stride, stride},
+                                   .pre_pads = {pad, pad},
+                                   .post_pads = {pad, pad}};
+        net.finish(net.add(pooling, {net.input({2, channels, 15, 17})}));
+        // Of both signs, or beyond 127.
+        net.inputs[0] = random_tensor(type, {2, channels, 15, 17}, 7, type == DType::kU8 ? 140 : 70);
+        check(net, type, str("maxima of ", channels, " channels by windows of ", window));
+      }
+}
+
 TEST_F(MemoryOnGpu, TwiceTheRowsAndColumns) {
   for (const DType type : kFloats)
     for (const Extents& x : {Extents{2, 3, 5, 8}, Extents{1, 5, 8, 24}, Extents{3, 2, 1, 4}, Extents{2, 3, 7, 6}})

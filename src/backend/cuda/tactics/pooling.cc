@@ -5,6 +5,7 @@
 #include "backend/cuda/compile/pool/pool.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/registry.h"
+#include "ops/quantization.h"
 #include "tactics/region.h"
 
 namespace kiln::cuda {
@@ -31,13 +32,16 @@ class PoolingTactic final : public PoolingRegions {
     }
     const steps::Window& window = step.window;
     const bool last = !variant.inputs[0].is_linear();
-    const int vec = last ? vector_width(x.opt_extents()[1], bits_of(x.dtype) / 8) : 1;
+    const int64_t channels = x.opt_extents()[1];
+    const bool windows = has_window_kernels(x.dtype, kind, window.kernel);
+    int vec = last ? vector_width(channels, bits_of(x.dtype) / 8) : 1;
+    if (last && windows && is_byte(x.dtype) && channels % 16 == 0) vec = 16;
     const TensorType& y = cx.graph.type(region.outputs[0]);
     if (const auto tall = pool_tall(x.dtype, kind, window.kernel, window.strides, window.dilations);
         last && tall && vec * bits_of(x.dtype) == 128 &&
         is_large_tall(x.dtype, y.opt_extents(), device_of(cx).properties().num_multiprocessors))
       return draft_of(cx, step, {.vec = vec, .tall = true}, pool_source(x.dtype, *tall));
-    const bool lines = !last && has_window_kernels(x.dtype, kind, window.kernel);
+    const bool lines = !last && windows && is_kernel_float(x.dtype);
     return draft_of(cx, step, {.vec = vec, .lines = lines}, pool_source(x.dtype, kind, vec, window.kernel, lines));
   }
 

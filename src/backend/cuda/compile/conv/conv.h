@@ -24,6 +24,7 @@ struct ConvTraits {
   bool pictures = false;                           ///< of at most two axes, and what a window reaches fits tensor maps
   bool joined = false;                             ///< x is two tensors, lines of channels and more behind them
   bool abutting = false;                           ///< a deconvolution whose kernel is its stride, without pads
+  int64_t read_bytes = 0;                          ///< that the epilogue reads for a result, beside what channels share
 
   int64_t vec() const;  ///< channels of y that are whole vectors of at most 16 bytes, in every group
 };

@@ -190,6 +190,34 @@ TEST(Conv, FirstLayersKeepLinesOfPaddedTaps) {
   t.stride_h = 1;
   EXPECT_TRUE(kernels_of<ConvStem>(t).empty());
 }
+TEST(Conv, FirstLayersToBytesHavePairsOfChannels) {
+  ConvTraits t = traits(DType::kI8, {1, 3, 32, 49}, 12544);
+  t.kernel_h = t.kernel_w = 7, t.stride = t.stride_h = 2, t.out_h = t.out_w = 112;
+  t.pictures = true;
+  ASSERT_FALSE(kernels_of<ConvStem>(t).empty());
+  const ConvStem kernel = kernels_of<ConvStem>(t).front();
+  EXPECT_TRUE(kernel.pairs);
+  EXPECT_TRUE(read_again(kernel));
+  EXPECT_FALSE(kernel.takes({1, 3, 24, 49}));
+  // The first tap of channel c is c + 1: lines are channels 0, 2, ... 14, 1, 3, ... 15 of each 16.
+  Bytes w(32 * 3 * 49);
+  for (size_t c = 0; c < 32; ++c) w[c * 3 * 49] = static_cast<std::byte>(c + 1);
+  const Bytes packed = kernel.pack(t.filter, w);
+  const auto line = [&](size_t i) { return static_cast<int>(packed[i * 16]); };
+  EXPECT_EQ(line(0), 1);
+  EXPECT_EQ(line(1), 3);
+  EXPECT_EQ(line(7), 15);
+  EXPECT_EQ(line(8), 2);
+  EXPECT_EQ(line(31), 32);
+  ConvStem wrong = kernel;
+  wrong.types.out = DType::kF16;
+  EXPECT_FALSE(wrong.check());
+  t.read_bytes = 1;  // a residual
+  EXPECT_FALSE(kernels_of<ConvStem>(t).front().pairs);
+  t.read_bytes = 0;
+  t.filter.out_channels = 24;
+  EXPECT_FALSE(kernels_of<ConvStem>(t).front().pairs);
+}
 TEST(Conv, FewChannelsAreReadInTiles) {
   ConvTraits t = traits(DType::kF16, {1, 64, 64, 9}, 32 * 3136);
   t.kernel_h = t.kernel_w = 3, t.stride = t.stride_h = 1, t.out_h = t.out_w = 56, t.pictures = true;
@@ -310,11 +338,67 @@ TEST(Conv, KernelsCompile) {
   add(gather, 2);
   expect_compiled(all, epilogue);
 }
+TEST(Conv, LanesOfBytesHaveLinesOfTheirChannels) {
+  ConvTraits t = traits(DType::kI8, {1, 64, 128, 9}, 40'000);
+  t.pictures = true;
+  t.read_bytes = 1;
+  const auto with_lanes = [&] {
+    std::vector<ConvIm2col> found = kernels_of<ConvIm2col>(t);
+    std::erase_if(found, [](const ConvIm2col& k) { return !k.lanes; });
+    return found;
+  };
+  ASSERT_FALSE(with_lanes().empty());
+  for (const ConvIm2col& kernel : with_lanes()) {
+    EXPECT_TRUE(read_again(kernel));
+    EXPECT_EQ(kernel.vec, 16);
+    EXPECT_EQ(kernel.tile.bk, 64);
+    EXPECT_TRUE(kernel.takes(t.filter));
+    EXPECT_FALSE(kernel.takes({1, 64, 96, 9}));
+    EXPECT_FALSE(kernel.takes({1, 80, 128, 9}));
+  }
+  ConvIm2col kernel = with_lanes().front();
+  kernel.tile = {128, 64, 64, 8, 1, 0, 0, 8};
+  ConvArguments a;
+  a.images = 1;
+  a.pixels = 20 * 20;
+  for (const int axis : {1, 2}) {
+    a.window.in[axis] = a.window.out[axis] = 20;
+    a.window.kernel[axis] = 3, a.window.pad[axis] = 1;
+  }
+  a.x_strides = {400 * 64, 1, {0, 20 * 64, 64}};
+  a.y_strides = {400 * 128, 1, {0, 20 * 128, 128}};
+  kernel.set_filter(t.filter, a);
+  const auto plan = kernel.plan(a, 132);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(plan->map_x->channels, 64u);
+  EXPECT_EQ(plan->map_x->swizzle, kSwizzle64);
+  EXPECT_EQ(plan->map_w->swizzle, kSwizzle64);
+  EXPECT_EQ(std::vector<uint64_t>(plan->map_w->extents, plan->map_w->extents + 5),
+            (std::vector<uint64_t>{9 * 64, 2, 4, 8, 2}));
+  EXPECT_EQ(plan->map_w->box[4], 1u);
+  EXPECT_EQ(plan->main.shared_bytes, 8u * 192 * 64 + 1024 + 128 * 64);
+  a.y_strides.at[1] *= 2;  // y is a part of something wider
+  EXPECT_FALSE(kernel.plan(a, 132));
+  kernel.splits = 2;
+  EXPECT_FALSE(kernel.check());
+  t.filter.in_channels = 96;  // neither a line nor half of one
+  EXPECT_TRUE(with_lanes().empty());
+  t.filter.in_channels = 128;
+  EXPECT_EQ(with_lanes().front().tile.bk, 128);
+  t.filter.out_channels = 96;
+  EXPECT_TRUE(with_lanes().empty());
+  t.types.out = DType::kF16;
+  EXPECT_EQ(with_lanes().front().vec, 8);
+}
 TEST(Conv, KernelsOfBytesCompile) {
   std::vector<ConvKernel> all;
   ConvTraits bytes = traits(DType::kI8, {1, 128, 64, 9}, 3136);
   bytes.pictures = true;
   all.emplace_back(kernels_of<ConvIm2col>(bytes).front());
+  ConvTraits halves = bytes;
+  halves.filter.in_channels = 64;
+  halves.types.out = DType::kF16;
+  all.emplace_back(kernels_of<ConvIm2col>(halves).front());
   all.emplace_back(kernels_of<ConvMma>(bytes).front());
   bytes.filter.in_channels = 64;
   bytes.types = {DType::kU8, DType::kI8, DType::kF32, DType::kF16};

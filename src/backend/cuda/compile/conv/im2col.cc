@@ -31,7 +31,8 @@ double copies_us(const ConvIm2col& kernel, const Product& product, const ConvSea
   // Cycles of a step: multiplying (64 columns keep shared memory busier than the units), or its bytes.
   const double area = number(bm * bn), lines = number(bm + bn);
   const double rate = (8192 / number(size)) * (bn >= 256 ? 0.9 : bn >= 128 ? 0.85 : bn >= 64 ? 0.6 : 0.35);
-  const double per_step = std::max({2 * area * number(kernel.tile.bk) / rate, lines * 128 / 40, 110.0});
+  const double per_step =
+      std::max({2 * area * number(kernel.tile.bk) / rate, lines * number(kernel.line_bytes()) / 40, 110.0});
   const double rounds = splits > 1 ? 1 : std::ceil(number(tiles) / number(search.multiprocessors()));
   const double steps_each = std::ceil(number(product.steps) / number(splits));
   const double cycles =
@@ -40,6 +41,21 @@ double copies_us(const ConvIm2col& kernel, const Product& product, const ConvSea
       number(size) * (number(t.pixels) * number(t.filter.out_channels) + number(product.pixels * t.filter.in_channels));
   return number(product.launches) *
          std::max(1e6 * cycles / machine.clock_hz, 1.5 + 1e6 * moved / machine.memory_bytes_per_second);
+}
+
+/// Has the lanes of a kernel of bytes hold whole vectors; whether its channels allow it. Lines of 64 bytes are for as
+/// many channels.
+bool use_lanes(const ConvTraits& t, ConvIm2col& kernel) {
+  const int64_t vec = 16 / bytes_of(t.types.out), in_bytes = t.filter.in_channels * bytes_of(t.types.a);
+  const bool is_short = in_bytes % kLineBytes != 0;
+  if (!t.types.is_of_bytes() || t.joined || t.transposed || t.filter.out_channels % (4 * vec) != 0 ||
+      (is_short && in_bytes != kLineBytes / 2))
+    return false;
+  kernel.lanes = true;
+  kernel.vec = vec;
+  kernel.read_bytes = t.read_bytes;
+  kernel.tile.bk = (is_short ? kLineBytes / 2 : kLineBytes) / bytes_of(t.types.a);
+  return true;
 }
 
 void search_copies(ConvSearch& search) {
@@ -68,6 +84,14 @@ void search_copies(ConvSearch& search) {
                          static_cast<double>(tiles * splits) > machine.multiprocessors + 12))
         continue;
       kernel.splits = splits;
+      if (ConvIm2col by_lanes = kernel; splits == 1 && use_lanes(t, by_lanes) && bn % (4 * by_lanes.vec) == 0) {
+        constexpr int64_t kColumnBytes = 8;  // of what channels share, FP32
+        for (by_lanes.tile.stages = 8; by_lanes.tile.stages >= 2; --by_lanes.tile.stages)
+          if (by_lanes.shared_bytes() + 2 * bn * kColumnBytes + by_lanes.tile.stages * 16 <= machine.shared_bytes)
+            break;
+        if (by_lanes.tile.stages >= 2) search.found.push_back({by_lanes, copies_us(by_lanes, product, search)});
+        continue;
+      }
       if (kernel.shared_bytes() + stages * 16 > machine.shared_bytes) continue;  // with the barriers
       search.found.push_back({kernel, copies_us(kernel, product, search)});
     }
@@ -80,7 +104,7 @@ const ConvSource kConvIm2colSource{.family = &kConvIm2col,
                                    .file = "conv/im2col.cu",
                                    .takes_joined = true,
                                    .calls_wgmma = true,
-                                   .unread = {"transposed"},
+                                   .unread = {"transposed", "read_bytes"},
                                    .search = search_copies};
 
 }  // namespace kiln::cuda

@@ -20,7 +20,7 @@ double stem_us(const ConvStem& kernel, const ConvSearch& search) {
   const int64_t at_once = ConvStem::kLoaders * (in <= 3 ? 12 : in == 4 ? 8 : 4);
   const double loaded = 1200 * std::ceil(number(sizes.stage_bytes / sizes.pixel_bytes) / number(at_once));
   const double cycles = std::ceil(turns / machine.multiprocessors) * std::max(each, loaded) + 3500;
-  const double bytes = number(t.pixels * t.filter.out_channels * 2);
+  const double bytes = number(t.pixels * t.filter.out_channels * bytes_of(t.types.out));
   return 1e6 * std::max(cycles / machine.clock_hz, 1e-6 + bytes / machine.memory_bytes_per_second);
 }
 
@@ -35,6 +35,7 @@ void search_stem(ConvSearch& search) {
   kernel.kernel_w = t.kernel_w;
   kernel.stride = t.stride;
   kernel.channels = f.in_channels;
+  kernel.pairs = bits_of(t.types.out) == 8 && t.read_bytes == 0 && f.out_channels % 16 == 0;
   const int64_t rows = f.out_channels > 64 ? 2 : 1;
   kernel.parts = ceil_div(t.out_w, ConvStem::kMostSums / rows);
   const int64_t wide = ceil_div(ceil_div(t.out_w, kernel.parts), 16) * 16;

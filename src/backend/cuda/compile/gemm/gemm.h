@@ -22,6 +22,8 @@ struct GemmTraits {
   bool tf32 = false;
   bool b_constant = false;      ///< as it is where its type is not A's
   bool one_batch_axis = false;  ///< all batches are one stride apart, or B is the same for all
+  int64_t lane_columns = 1;     ///< a divisor of n, where B is the same for all batches; a power of two
+  int64_t read_bytes = 0;       ///< that the epilogue reads for a result, beside what channels share
 };
 /// Kernels worth timing for m x n x k in batches, the likeliest first; the last resort (kGemmSimt) always among them.
 struct GemmCandidate {

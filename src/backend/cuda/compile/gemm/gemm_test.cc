@@ -105,6 +105,89 @@ TEST(Gemm, OfBytesCompile) {
     }
   }
 }
+/// Products of bytes whose columns are interleaved, so that lanes have whole vectors.
+std::vector<GemmKernel> with_lanes(const ContractionTypes& types, int64_t lane_columns, int64_t k,
+                                   int64_t read_bytes = 0) {
+  GemmTraits traits{types, true, true, 16, 16, 8, false};
+  traits.one_batch_axis = true;
+  traits.lane_columns = lane_columns;
+  traits.read_bytes = read_bytes;
+  std::vector<GemmKernel> found;
+  for (const GemmCandidate& c : gemm_candidates(traits, 4096, 320, k, 1, {}))
+    if (c.kernel.lanes) found.push_back(c.kernel);
+  return found;
+}
+TEST(Gemm, LanesHaveVectorsOfWholeSpansOfColumns) {
+  constexpr DType kI8 = DType::kI8;
+  const ContractionTypes to_bytes{kI8, kI8, DType::kF32, kI8}, to_halves{kI8, kI8, DType::kF32, DType::kF16};
+  EXPECT_TRUE(with_lanes(to_bytes, 32, 64).empty());  // four lanes have 16 columns each
+  EXPECT_TRUE(with_lanes(to_halves, 16, 64).empty());
+  EXPECT_TRUE(with_lanes(ContractionTypes::all(DType::kF16), 64, 64).empty());
+  for (const GemmKernel& kernel : with_lanes(to_halves, 32, 64)) EXPECT_EQ(kernel.vec, 8);
+  const std::vector<GemmKernel> found = with_lanes(to_bytes, 64, 64, 1);
+  ASSERT_FALSE(found.empty());
+  for (const GemmKernel& kernel : found) {
+    EXPECT_TRUE(from_record<GemmKernel>(to_record(kernel)));
+    EXPECT_EQ(kernel.vec, 16);
+    EXPECT_EQ(kernel.read_bytes, 1);
+    EXPECT_EQ(kernel.tile.bk, 64);  // lines no longer than k
+    EXPECT_LE(wgmma_shared_bytes(kernel), kMostSharedBytes);
+  }
+  EXPECT_EQ(with_lanes(to_bytes, 64, 65).front().tile.bk, 128);
+  GemmKernel kernel = found.front();
+  kernel.lanes = false;
+  EXPECT_FALSE(kernel.check());  // shared memory is read by eights
+  kernel = found.front();
+  kernel.tile.bn = 96;
+  EXPECT_FALSE(kernel.check());
+}
+TEST(Gemm, ColumnsOfLanesComeInterleaved) {
+  const ContractionTypes types{DType::kI8, DType::kI8, DType::kF32, DType::kI8};
+  GemmKernel kernel = with_lanes(types, 64, 64, 2).front();
+  kernel.tile = {128, 256, 64, 8, 1, 0, 0, 4};
+  kernel.cluster = 2;
+  GemmArguments g;
+  g.m = 4096, g.n = 320, g.k = 48;
+  g.a_row = g.b_column = 48, g.b_k = 1, g.c_row = 320;
+  const auto plan = plan_gemm(kernel, g, 132);
+  ASSERT_TRUE(plan) << plan.error().message;
+  const MapPlan& b = plan->map_b;
+  EXPECT_EQ(b.rank, 5u);
+  EXPECT_EQ(std::vector<uint64_t>(b.extents, b.extents + 5), (std::vector<uint64_t>{48, 2, 4, 8, 5}));
+  EXPECT_EQ(std::vector<uint64_t>(b.strides_bytes, b.strides_bytes + 4),
+            (std::vector<uint64_t>{48, 16 * 48, 2 * 48, 64 * 48}));
+  EXPECT_EQ(std::vector<uint32_t>(b.box, b.box + 5), (std::vector<uint32_t>{64, 2, 4, 8, 2}));
+  EXPECT_EQ(plan->map_a.box[0], 64u);
+  EXPECT_EQ(plan->map_a.swizzle, kSwizzle64);
+  EXPECT_EQ(plan->main.shared_bytes, 4u * 384 * 64 + 1024 + 128 * 256 * 2);
+  g.n = 328;
+  EXPECT_FALSE(plan_gemm(kernel, g, 132));
+  g.n = 320;
+  g.batches.axes = 1;
+  g.batches.axis[0] = {3, 0, 4096 * 48, 320 * 48, 4096 * 320};  // another b for each batch
+  EXPECT_FALSE(plan_gemm(kernel, g, 132));
+  g.batches.axis[0].b = 0;
+  EXPECT_TRUE(plan_gemm(kernel, g, 132));
+  kernel.tile.bk = 32;
+  EXPECT_FALSE(plan_gemm(kernel, g, 132));
+}
+TEST(Gemm, LanesCompile) {
+  Compiler compiler("sm_90a");
+  constexpr DType kI8 = DType::kI8, kF8 = DType::kF8E4M3;
+  for (const ContractionTypes& types : {ContractionTypes{kI8, kI8, DType::kF32, kI8},
+                                        {kI8, kI8, DType::kF32, DType::kF16},
+                                        {kF8, kF8, DType::kF32, DType::kF32}}) {
+    const DType y = is_kernel_float(types.out) ? types.out : DType::kF16;
+    const std::vector<GemmKernel> found = with_lanes(types, 64, 64, 2);
+    ASSERT_FALSE(found.empty());
+    for (const GemmKernel& kernel : {found.front(), found.back()}) {
+      const auto cubin =
+          compiler.compile(source_of(kernel, {.bias = y, .residual = y, .lo = 0}, all_scales(types.out)));
+      if (!cubin && cubin.error().code == Code::kNotFound) GTEST_SKIP() << cubin.error().message;
+      ASSERT_TRUE(cubin) << str(types.a) << " " << kernel.name() << ": " << cubin.error().message;
+    }
+  }
+}
 TEST(Gemm, OddBytesAreCopiedOneByOne) {
   GemmTraits traits{{DType::kI8, DType::kI8, DType::kF32, DType::kI8}, true, true, 1, 16, 8, false};
   const auto candidates = gemm_candidates(traits, 64, 64, 63, 1, {});

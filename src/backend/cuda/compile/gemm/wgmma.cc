@@ -6,14 +6,32 @@
 namespace kiln::cuda {
 namespace {
 
+/// Has the lanes of a kernel of bytes hold whole vectors, where the columns allow it, and lines be no longer than k.
+void use_lanes(const GemmTraits& traits, GemmKernel& kernel) {
+  const int64_t vec = 16 / bytes_of(kernel.types.out);
+  if (!kernel.types.is_of_bytes() || traits.lane_columns % (4 * vec) != 0) return;
+  kernel.lanes = true;
+  kernel.vec = vec;
+  kernel.read_bytes = traits.read_bytes;
+}
+
+/// Sets as many stages as there is room for, 8 at most. Whether there is for two.
+bool fill_stages(GemmKernel& kernel) {
+  for (kernel.tile.stages = 8; kernel.tile.stages >= 2; --kernel.tile.stages)
+    if (wgmma_shared_bytes(kernel) <= kMostSharedBytes) return true;
+  return false;
+}
+
 void search(GemmSearch& search) {
   if (!takes_maps(search)) return;
   GemmKernel kernel = search.kernel(kGemmWgmma);
+  use_lanes(search.traits, kernel);
   const double peak = 7200 / static_cast<double>(bytes_of(kernel.types.a));
-  const int64_t bk = kLineBytes / bytes_of(kernel.types.a);
+  int64_t bk = kLineBytes / bytes_of(kernel.types.a);
+  if (kernel.lanes && search.k <= bk / 2) bk /= 2;
   const auto add = [&](double saved_us) {
-    if (wgmma_shared_bytes(kernel) <= kMostSharedBytes)
-      search.found.push_back({kernel, search.product_us(kernel, peak) - saved_us});
+    const bool fits = kernel.lanes ? fill_stages(kernel) : wgmma_shared_bytes(kernel) <= kMostSharedBytes;
+    if (fits) search.found.push_back({kernel, search.product_us(kernel, peak) - saved_us});
   };
   for (const auto& [bm, bn, stages] : {std::array<int64_t, 3>{128, 256, 4},
                                        {128, 192, 5},
@@ -24,10 +42,11 @@ void search(GemmSearch& search) {
                                        {64, 128, 8},
                                        {64, 96, 8},
                                        {64, 64, 8}}) {
+    if (kernel.lanes && bn % (4 * kernel.vec) != 0) continue;
     kernel.tile = {bm, bn, bk, bm / 16, 1, 0, 0, stages};
     add(0);
     const bool both = bm == 128 && bn == 128;
-    if (search.m >= 1024 && (both || bn == 256) && bm == 128) {
+    if (search.m >= 1024 && (both || bn == 256) && bm == 128 && bn / 2 % (kernel.lanes ? 4 * kernel.vec : 8) == 0) {
       kernel.cluster = 2;
       add(0.1);
       kernel.cluster = 1;

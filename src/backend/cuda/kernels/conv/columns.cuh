@@ -1,6 +1,7 @@
 // Sums of out channels by pixels, on their way to channels last.
 #pragma once
-#include "conv/column_epilogue.cuh"
+#include "conv/arguments.cuh"
+#include "gemm/column_epilogue.cuh"
 #include "ptx/hopper.cuh"
 
 namespace kiln {

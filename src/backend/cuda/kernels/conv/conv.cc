@@ -99,10 +99,10 @@ void ConvParameters::set_filter(const FilterExtents& f, ConvArguments& arguments
   arguments.w_tap = channels_read(f);
 }
 
-Status ConvTiled::check_own() const {
+Status ConvTiled::check_tile(int64_t most_channels) const {
   TRY(tile.require_whole());
   TRY(require(tile.warps_m > 0, "convolution family ", family->name, " cannot have the tile ", tile.name()));
-  return require_width(vec, 8, "channels a vector");
+  return require_width(vec, most_channels, "channels a vector");
 }
 
 Result<FilterExtents> FilterExtents::of(std::span<const int64_t> w, int64_t groups, bool transposed) {

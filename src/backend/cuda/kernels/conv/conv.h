@@ -36,6 +36,7 @@ struct PixelMapPlan {
   /// Corners of the first tap's positions, width and height; `upper` from the end.
   int lower[2] = {0, 0}, upper[2] = {0, 0};
   uint32_t channels = 1, pixels = 1, steps[4] = {1, 1, 1, 1};
+  int swizzle = kSwizzle128;
 };
 
 /// The most pixels of y, and the most channels. Kernels round to whole tiles as they count them, in 32 bits.

@@ -45,10 +45,12 @@ struct ConvTiled : ConvParameters {
   static void reflect(auto& self, auto f) {
     ConvParameters::reflect(self, f), f("tile", self.tile), f("vec", self.vec);
   }
-  Status check_own() const override;
+  Status check_own() const override { return check_tile(8); }
   bool takes(const FilterExtents& filter) const override { return filter.out_channels % vec == 0; }
 
  protected:
+  /// Fails unless a kernel can have the tile, and vectors of at most so many channels.
+  Status check_tile(int64_t most_channels) const;
   /// Whether one block has all out channels, and a warp's group at most so many sums a thread.
   bool has_all_channels(const FilterExtents& filter, int64_t most_sums) const {
     return filter.groups == 1 && filter.out_channels <= tile.bm && (tile.bm == 64 || tile.bm == 128) &&

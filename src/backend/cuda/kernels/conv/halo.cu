@@ -127,9 +127,9 @@ __device__ __forceinline__ void run(const MapsOfX& maps, const TensorMap* map_w,
       if (++stage == kTile.stages) stage = 0, parity ^= 1;
     };
     pdl_wait();
-    ends[group].load<128>(args, 0, threadIdx.x % 128);
+    ends[group].load<128>(args.epilogue, args.out_channels, 0, threadIdx.x % 128);
     wait_group(group);
-    const Epilogue epilogue = ends[group].get(args, 0);
+    const Epilogue epilogue = ends[group].get(args.epilogue, 0);
     wait_barrier(shared.kept, 0);
     int turn = 0;
     for (int t = blockIdx.x; t < tiles; t += gridDim.x, ++turn) {

@@ -26,7 +26,8 @@ Result<PixelMapPlan> map_of_pixels(const ConvIm2col& kernel, const ConvArguments
                 "a window from ", map.lower[i], " to ", map.upper[i],
                 " of a picture exceeds the limits of tensor maps"));
   }
-  map.channels = static_cast<uint32_t>(kLineBytes / bytes_of(kernel.types.a));
+  map.channels = static_cast<uint32_t>(kernel.tile.bk);
+  if (kernel.line_bytes() < kLineBytes) map.swizzle = kSwizzle64;
   map.pixels = static_cast<uint32_t>(kernel.tile.bm);
   return map;
 }
@@ -35,18 +36,30 @@ Result<PixelMapPlan> map_of_pixels(const ConvIm2col& kernel, const ConvArguments
 
 std::string ConvIm2col::name() const {
   return str("im2col ", tile.name(), " in ", tile.stages, splits > 1 ? str(", k in ", splits) : "",
-             shuffle ? ", shuffled" : "");
+             shuffle ? ", shuffled" : "", lanes ? ", by lanes" : "");
 }
 
 Status ConvIm2col::check_own() const {
-  TRY(ConvTiled::check_own());
+  TRY(check_tile(lanes ? 16 : 8));
   TRY(require(!shuffle || transposed, "only a deconvolution can shuffle taps"));
+  TRY(require(line_bytes() == kLineBytes || line_bytes() == kLineBytes / 2, "a convolution's stages have lines of ",
+              line_bytes(), " bytes; kernels swizzle ", kLineBytes, " or half"));
+  TRY(require(!lanes || (splits == 1 && !transposed && !joined && vec >= 4 && tile.bn % (4 * vec) == 0 &&
+                         read_bytes >= 0 && read_bytes <= 64),
+              "the convolution kernel '", name(), "' cannot have vectors of ", vec, " in lanes, and read ", read_bytes,
+              " bytes a result"));
   return require_range(splits, 1, 64, "splits");
 }
 
+/// Weights that come interleaved are read in whole lines.
+bool ConvIm2col::takes(const FilterExtents& f) const {
+  return ConvTiled::takes(f) && (!lanes || (f.out_channels % (4 * vec) == 0 && f.in_channels % tile.bk == 0));
+}
+
 int64_t ConvIm2col::shared_bytes() const {
+  if (lanes) return tile.stages * (tile.bm + tile.bn) * line_bytes() + kStageAlignment + tile.bm * tile.bn * read_bytes;
   const int64_t slabs = (tile.bm >= 128 ? 8 : 4) * slab_bytes(std::min<int64_t>(tile.bn, 32));
-  return tile.stages * (tile.bm + tile.bn) * kLineBytes + kStageAlignment +
+  return tile.stages * (tile.bm + tile.bn) * line_bytes() + kStageAlignment +
          (splits > 1 ? exchange_bytes(tile.bm, tile.bn, splits) : slabs);
 }
 
@@ -103,6 +116,12 @@ Result<ConvLaunch> ConvIm2col::plan(ConvArguments& a, int64_t multiprocessors) c
   const bool dense = y.at[1] == w.out[2] * y.at[2] && (a.images == 1 || y.n == w.out[1] * y.at[1]);
   a.y_pixel = dense && !shuffle ? y.at[2] : 0;
   launch.map_w = map_of_weights(*this, a, tile.bn);
+  if (lanes) {
+    TRY(require(a.y_pixel != 0 && a.w_tap == a.in_channels,
+                "the convolution's pixels do not lie one behind the other, as lanes write them"));
+    launch.map_w = interleaved_map_of(types.a, a.window.taps() * a.in_channels, a.out_channels, a.w_out, tile.bn, vec);
+  }
+  if (line_bytes() < kLineBytes) read_short_lines(*launch.map_w, types.a);
   const int64_t first = TRY(first_channels(*this, joined, a));
   launch.map_x = TRY(map_of_pixels(*this, a, first, a.x_strides));
   if (joined) launch.map_x_behind = TRY(map_of_pixels(*this, a, a.in_channels - first, a.joined_strides));

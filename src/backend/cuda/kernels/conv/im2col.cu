@@ -1,25 +1,28 @@
 // Convolution on sm_90a as a product without a copy of its input, channels last, one group, pictures: the copy engine
-// gathers the pixels of a tap (im2col), whose channels fill lines of 128 bytes, and brings the weights; groups of four
-// warps multiply. Blocks stay and take tile after tile; with splits the blocks of a cluster share one tile's k instead
-// and end a share of its columns each. With `shuffle` it is a deconvolution whose kernel is its stride: columns are its
+// gathers the pixels of a tap (im2col), whose channels fill lines of 128 or 64 bytes, and brings the weights; groups of
+// four warps multiply. Blocks stay and take tile after tile; with splits the blocks of a cluster share one tile's k
+// instead and end a share of its columns each. With `lanes` the weights' rows come interleaved, and sums become results
+// without shared memory (lanes.cuh). With `shuffle` it is a deconvolution whose kernel is its stride: columns are its
 // taps, and a tap's channels. The prelude has wgmma().
-#include "conv/column_epilogue.cuh"
 #include "conv/joined.cuh"
 #include "conv/work.cuh"
+#include "gemm/column_epilogue.cuh"
 #include "gemm/exchange.cuh"
+#include "gemm/lanes.cuh"
 #include "gemm/slab.cuh"
 #include "gemm/stage.cuh"
 
 namespace kiln {
 
 constexpr int kGroups = kTile.bm >= 128 ? 2 : 1, kMultipliers = 128 * kGroups, kThreads = kMultipliers + 128;
-constexpr int kRows = kTile.bm / kGroups / 64;  ///< times 64: of a group of warps
-constexpr int kStep = 128 / sizeof(Element), kBytesA = kTile.bm * 128, kBytesB = kTile.bn * 128, kBlocks = kTile.bn / 8;
+constexpr int kRows = kTile.bm / kGroups / 64;                    ///< times 64: of a group of warps
+constexpr int kStep = kTile.bk, kLine = kStep * sizeof(Element);  ///< of k a stage: elements and bytes
+constexpr int kBytesA = kTile.bm * kLine, kBytesB = kTile.bn * kLine, kBlocks = kTile.bn / 8;
 constexpr int kPart = kTile.bn < 32 ? kTile.bn : 32;  ///< columns of a slab
 static_assert(kTile.splits == 1 || kRows == 1, "blocks that share k exchange 64 rows a group of warps");
 using Exchanged = Exchange<kTile.splits, kBlocks, kMultipliers>;
 
-/// A step of k: a tap and 128 bytes of its channels.
+/// A step of k: a tap and a line of its channels.
 struct Step {
   int tap, channel, x, y;
   __device__ Step(const ConvArguments& args, int index) {
@@ -74,7 +77,11 @@ __device__ __forceinline__ void feed(const MapsOfX& maps, const TensorMap* map_w
   Stage stage(1);
   const auto copy_weights = [&](int at, const Step& step, TilePlace place) {
     expect_bytes(ring.full + 8 * at, kBytesA + kBytesB);
-    copy_box(ring.b(at), map_w, ring.full + 8 * at, step.channel, step.tap, place.n * kTile.bn);
+    const unsigned full = ring.full + 8 * at;
+    if constexpr (kTile.lanes)  // whose map has the taps' channels side by side
+      copy_interleaved(ring.b(at), map_w, full, step.tap * args.in_channels + step.channel, place.n * kTile.bn / kSpan);
+    else
+      copy_box(ring.b(at), map_w, full, step.channel, step.tap, place.n * kTile.bn);
   };
   int ahead = min(kTile.stages, work.last - work.first), begun = ahead;
   Step early(args, work.first);
@@ -104,13 +111,14 @@ __device__ __forceinline__ void multiply_tile(Sums& sums, int steps, Stage& stag
   int before = -1;
   for (int k = 0; k < steps; ++k, stage.advance()) {
     wait_barrier(ring.full + 8 * stage.at, stage.parity);
-    const unsigned long long da = tile_descriptor(ring.a(stage.at) + group * kRows * 64 * 128),
-                             db = tile_descriptor(ring.b(stage.at));
+    const unsigned long long da = tile_descriptor<kLine>(ring.a(stage.at) + group * kRows * 64 * kLine),
+                             db = tile_descriptor<kLine>(ring.b(stage.at));
     begin_wgmma();
 #pragma unroll
-    for (int j = 0; j < 4; ++j)
+    for (int j = 0; j < kLine / 32; ++j)
 #pragma unroll
-      for (int row = 0; row < kRows; ++row) wgmma(sums[row], da + row * 512 + 2 * j, db + 2 * j, (k | j) != 0);
+      for (int row = 0; row < kRows; ++row)
+        wgmma(sums[row], da + row * (64 * kLine / 16) + 2 * j, db + 2 * j, (k | j) != 0);
     commit_wgmma();
     wait_wgmma<1>();
     if (before >= 0 && threadIdx.x % 128 == 0) arrive(ring.empty + 8 * before);
@@ -181,6 +189,41 @@ __device__ __forceinline__ void write(const ConvArguments& args, const Epilogue&
   }
 }
 
+/// A group's work where lanes hold vectors: its share of tile after tile. `held` is the thread's place of LaneEnd. A
+/// template, so that other kernels need not have it.
+template <class Arguments>
+__device__ __forceinline__ void take_tiles_by_lanes(const Arguments& args, const Work& work, const Ring& ring,
+                                                    ColumnEpilogue<kTile.bn>& held_columns, unsigned held, int group) {
+  pdl_wait();  // for the epilogue's operands
+  const int tiles = work.tiles_m * work.tiles_n, lane = threadIdx.x % 32;
+  const int own_column = lane % 4 * kTile.vec, own_row = group * kRows * 64 + threadIdx.x % 128 / 32 * 16 + lane / 4;
+  const auto place_of = [&](int t) -> LanePlace {
+    if (t >= tiles) return {0, args.pixels, 0};
+    const TilePlace place = tile_place(t, work.tiles_m, work.tiles_n);
+    const int row = place.m * kTile.bm + own_row, column = place.n * kTile.bn + own_column;
+    return {args.y_first + row * args.y_pixel + column, row, column};
+  };
+  LaneEnd<kRows, kMultipliers> end(args.epilogue, args.y_pixel, args.pixels, args.out_channels, held);
+  Stage stage(0);
+  int columns_of = -1;
+  LanePlace at = place_of(blockIdx.x);
+  end.begin(args.epilogue, at);
+  for (int t = blockIdx.x; t < tiles; t += gridDim.x) {
+    const LanePlace next = place_of(t + gridDim.x);
+    const int column = at.column - own_column;
+    if (column != columns_of) {
+      wait_group(group);  // all warps have ended their last tile
+      held_columns.load<128>(args.epilogue, args.out_channels, columns_of = column, threadIdx.x % 128);
+      wait_group(group);
+    }
+    Sums sums;
+    multiply_tile(sums, work.last, stage, ring, group);
+    if (t + gridDim.x >= tiles) pdl_launch();
+    end.write(held_columns.get(args.epilogue, column), args.y, sums, at, next);
+    at = next;
+  }
+}
+
 /// A group's work: its share of tile after tile.
 __device__ __forceinline__ void take_tiles(const ConvArguments& args, const Work& work, const Ring& ring,
                                            ColumnEpilogue<kTile.bn>& end, Slab<kPart>& slab, int group) {
@@ -191,7 +234,7 @@ __device__ __forceinline__ void take_tiles(const ConvArguments& args, const Work
     Sums sums;
     if constexpr (!kTile.shuffle) {
       wait_group(group);  // all warps have finished their last tile
-      end.load<128>(args, place.n * kTile.bn, threadIdx.x % 128);
+      end.load<128>(args.epilogue, args.out_channels, place.n * kTile.bn, threadIdx.x % 128);
     }
     multiply_tile(sums, work.last, stage, ring, group);
     if (--left == 0) pdl_launch();
@@ -206,7 +249,7 @@ __device__ __forceinline__ void take_tiles(const ConvArguments& args, const Work
       write_rows(args.epilogue);
     } else {
       wait_group(group);
-      write_rows(end.get(args, place.n * kTile.bn));
+      write_rows(end.get(args.epilogue, place.n * kTile.bn));
     }
   });
 }
@@ -236,7 +279,10 @@ __device__ __forceinline__ void run(const MapsOfX& maps, const TensorMap* map_w,
       if (threadIdx.x == 0) feed(maps, map_w, args, work, ring);
     } else {
       take_registers<kGroups == 2 ? 232 : 240>();
-      take_tiles(args, work, ring, ends[group], reinterpret_cast<Slab<kPart>*>(behind)[warp], group);
+      if constexpr (kTile.lanes)
+        take_tiles_by_lanes(args, work, ring, ends[group], shared_address(behind) + thread * 16, group);
+      else
+        take_tiles(args, work, ring, ends[group], reinterpret_cast<Slab<kPart>*>(behind)[warp], group);
     }
   } else {
     pdl_launch();  // few blocks run, so the next kernel's blocks find room

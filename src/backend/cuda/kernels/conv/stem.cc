@@ -7,7 +7,13 @@
 namespace kiln::cuda {
 
 std::string ConvStem::name() const {
-  return str("stem ", tile.bm, "x", tile.bn, ", ", lines, " lines of ", parts, splits_filter() ? ", w in two" : "");
+  return str("stem ", tile.bm, "x", tile.bn, ", ", lines, " lines of ", parts, splits_filter() ? ", w in two" : "",
+             pairs ? ", by pairs" : "");
+}
+
+Status ConvStem::check_own() const {
+  TRY(ConvTiled::check_own());
+  return require(!pairs || bits_of(types.out) == 8, "a first layer makes ", types.out, "; bytes leave it by pairs");
 }
 
 ConvStem::Sizes ConvStem::sizes() const {
@@ -18,7 +24,8 @@ ConvStem::Sizes ConvStem::sizes() const {
   s.weight_bytes = s.terms * kernel_h * s.steps * 32 * tile.bm;
   const int64_t wide = (tile.bn * parts * stride + s.steps * 32 / s.pixel_bytes + 1) / 2 * 2;
   s.stage_bytes = ((lines - 1) * stride + kernel_h) * wide * s.pixel_bytes;
-  s.shared_bytes = s.weight_bytes + kStages * s.stage_bytes + kGroups * 2 * kChunkBytes;
+  const int64_t byte_pixels = tile.bn * (tile.bm + 16);
+  s.shared_bytes = s.weight_bytes + kStages * s.stage_bytes + kGroups * (pairs ? byte_pixels : 2 * kChunkBytes);
   return s;
 }
 
@@ -26,8 +33,8 @@ bool ConvStem::takes(const FilterExtents& f) const {
   return ConvTiled::takes(f) && is_within(lines, 16) && is_within(parts, 16) && is_within(stride, 2) &&
          is_within(kernel_h, 16) && is_within(kernel_w, 16) && has_all_channels(f, kMostSums) &&
          tile.stages == kStages && bits_of(types.a) <= 16 && f.taps == kernel_h * kernel_w &&
-         f.in_channels == channels && f.in_channels <= 16 / stride / bytes_of(types.a) &&
-         sizes().shared_bytes <= kMostSharedBytes;
+         f.in_channels == channels && (!pairs || f.out_channels % 16 == 0) &&
+         f.in_channels <= 16 / stride / bytes_of(types.a) && sizes().shared_bytes <= kMostSharedBytes;
 }
 
 Bytes ConvStem::pack(const FilterExtents& f, std::span<const std::byte> elements) const {
@@ -41,7 +48,8 @@ Bytes ConvStem::pack(const FilterExtents& f, std::span<const std::byte> elements
     for (int64_t in = 0; in < f.in_channels; ++in)
       for (int64_t tap = 0; tap < f.taps; ++tap, from += read) {
         const int64_t k = tap / kernel_w * row + tap % kernel_w * pixel + in;
-        const int64_t to = (k / piece * tile.bm + out) * piece + k % piece;
+        const int64_t line = pairs ? out / 16 * 16 + out % 2 * 8 + out % 16 / 2 : out;
+        const int64_t to = (k / piece * tile.bm + line) * piece + k % piece;
         if (splits_filter())
           store_split(types.a, load_number(DType::kF32, from, 0), packed.data(), to, to + term);
         else

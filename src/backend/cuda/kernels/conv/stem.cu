@@ -5,7 +5,8 @@
 // Sums are out channels by pixels. Rows of taps are padded to 32 bytes; a padded tap has weight zero, but it is
 // multiplied: a NaN or an infinity reaches one window further than it should. With two terms there are two filters,
 // whose sum the weights are: both are multiplied with the same pixels. A tile is bm (64 or 128) out channels of bn
-// pixels of a row. The prelude has wgmma().
+// pixels of a row. With `pairs` the weights' rows are those of byte_columns.cuh. The prelude has wgmma().
+#include "conv/byte_columns.cuh"
 #include "conv/columns.cuh"
 
 namespace kiln {
@@ -115,12 +116,32 @@ __device__ __forceinline__ void multiply(Sums& sums, unsigned weights, unsigned 
   for (int row = 0; row < kRows; ++row) settle<Element, kTile.narrow_sums>(sums[row]);
 }
 
+/// Finishes a group's pieces, by way of what lies `behind` the stages.
+template <bool kPairs, class ForEachPiece>
+__device__ __forceinline__ void finish_pieces(const ConvArguments& args, unsigned char* behind, int group,
+                                              const ForEachPiece& for_each_piece) {
+  if constexpr (kPairs) {
+    auto& pixels = reinterpret_cast<BytePixels<kRows, kTile.bn>*>(behind)[group];
+    const PairEpilogue<kRows> epilogue(args);
+    for_each_piece([&](const Sums& sums, const auto& place) {
+      write_byte_columns<kRows, kTile.bn>(args, epilogue, sums, pixels, group, place);
+    });
+  } else {
+    __shared__ ColumnEpilogue<kTile.bm> ends[kGroups];
+    ends[group].template load<128>(args.epilogue, args.out_channels, 0, threadIdx.x % 128);
+    wait_group(group);
+    const Epilogue epilogue = ends[group].get(args.epilogue, 0);
+    auto& chunks = reinterpret_cast<Chunk(*)[2]>(behind)[group];
+    for_each_piece([&](const Sums& sums, const auto& place) {
+      write_columns<kRows, kTile.bn>(args, epilogue, sums, chunks, group, place);
+    });
+  }
+}
+
 extern "C" __global__ void __launch_bounds__(kThreads, 1) conv_stem(const __grid_constant__ ConvArguments args) {
   extern __shared__ __align__(128) unsigned char raw[];
   __shared__ alignas(8) unsigned long long barriers[2 * kTile.stages];
-  __shared__ ColumnEpilogue<kTile.bm> ends[kGroups];
   const unsigned weights = shared_address(raw), stages = weights + kWeightBytes;
-  auto* chunks = reinterpret_cast<Chunk(*)[2]>(raw + kWeightBytes + kTile.stages * kStageBytes);
   const unsigned full = shared_address(barriers), empty = full + 8 * kTile.stages;
   for (int i = threadIdx.x * 16; i < kWeightBytes; i += kThreads * 16)
     *reinterpret_cast<uint4*>(raw + i) = *reinterpret_cast<const uint4*>(reinterpret_cast<const char*>(args.w) + i);
@@ -150,35 +171,36 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1) conv_stem(const __grid
   } else {
     take_registers<168>();
     const int group = (threadIdx.x - kLoaders) / 128;
-    ends[group].load<128>(args, 0, threadIdx.x % 128);
-    wait_group(group);
-    const Epilogue epilogue = ends[group].get(args, 0);
-    unsigned parity = 0;
-    int first = group;  // of a turn's pieces of rows: groups take them by turns, over all of the block's
-    for (int t = blockIdx.x; t < turns; t += gridDim.x) {
-      const Turn turn(args, t);
-      wait_barrier(full + 8 * stage, parity);
-      const auto leave = [&] {
-        if (threadIdx.x % 128 == 0) arrive(empty + 8 * stage);
-      };
-      if (first >= kPieces) leave();
-      for (int piece = first; piece < kPieces; piece += kGroups) {
-        const int line = piece / kTile.parts, x = piece % kTile.parts * kTile.bn;
-        const bool inside = turn.y + line < args.window.out[1] && turn.x + x < args.window.out[2];
-        Sums sums;
-        if (inside) multiply(sums, weights, stages + stage * kStageBytes + line * kTile.stride * kPitch + x * 16);
-        if (piece + kGroups >= kPieces) leave();
-        if (!inside) continue;
-        const Strides& s = args.y_strides;
-        const long long at = args.y_first + turn.image * s.n + (turn.y + line) * s.at[1];
-        write_columns<kRows, kTile.bn>(args, epilogue, sums, chunks[group], group, [&](int i, long long& index) {
-          index = at + (turn.x + x + i) * s.at[2];
-          return turn.x + x + i < args.window.out[2];
-        });
+    // Multiplies piece after piece, and has `end(sums, place)` finish each.
+    const auto for_each_piece = [&](const auto& end) {
+      unsigned parity = 0;
+      int first = group;  // of a turn's pieces of rows: groups take them by turns, over all of the block's
+      for (int t = blockIdx.x; t < turns; t += gridDim.x) {
+        const Turn turn(args, t);
+        wait_barrier(full + 8 * stage, parity);
+        const auto leave = [&] {
+          if (threadIdx.x % 128 == 0) arrive(empty + 8 * stage);
+        };
+        if (first >= kPieces) leave();
+        for (int piece = first; piece < kPieces; piece += kGroups) {
+          const int line = piece / kTile.parts, x = piece % kTile.parts * kTile.bn;
+          const bool inside = turn.y + line < args.window.out[1] && turn.x + x < args.window.out[2];
+          Sums sums;
+          if (inside) multiply(sums, weights, stages + stage * kStageBytes + line * kTile.stride * kPitch + x * 16);
+          if (piece + kGroups >= kPieces) leave();
+          if (!inside) continue;
+          const Strides& s = args.y_strides;
+          const long long at = args.y_first + turn.image * s.n + (turn.y + line) * s.at[1];
+          end(sums, [&](int i, long long& index) {
+            index = at + (turn.x + x + i) * s.at[2];
+            return turn.x + x + i < args.window.out[2];
+          });
+        }
+        first = (first + kGroups - kPieces % kGroups) % kGroups;
+        if (++stage == kTile.stages) stage = 0, parity ^= 1;
       }
-      first = (first + kGroups - kPieces % kGroups) % kGroups;
-      if (++stage == kTile.stages) stage = 0, parity ^= 1;
-    }
+    };
+    finish_pieces<kTile.pairs>(args, raw + kWeightBytes + kTile.stages * kStageBytes, group, for_each_piece);
   }
 }
 

@@ -32,11 +32,15 @@ Status GemmKernel::check() const {
               "a matrix product by ", family->name, " does not take weights of ", types.b, " for ", types.a));
   TRY(require(!types.is_of_bytes() || (family->takes_bytes && a_k_major && b_k_major), "a matrix product by ",
               family->name, " does not take ", types.a, " and ", types.b));
-  TRY(require(splits >= 1 && splits <= 64 && is_width(vec, 8) && cluster >= 1 && cluster <= 8 &&
+  TRY(require(splits >= 1 && splits <= 64 && is_width(vec, lanes ? 16 : 8) && cluster >= 1 && cluster <= 8 &&
                   (turns == 1 || turns == 2) && (a_piece == 0 || is_width(a_piece, 16)) &&
                   (b_piece == 0 || is_width(b_piece, 16)),
               "a matrix product has ", splits, " splits, vectors of ", vec, " and pieces of ", a_piece, " and ",
               b_piece, " bytes"));
+  TRY(require(!lanes || (family == &kGemmWgmma && !types.is_mixed() && vec >= 4 && tile.bn / cluster % (4 * vec) == 0 &&
+                         read_bytes >= 0 && read_bytes <= 64),
+              "the product kernel '", name(), "' cannot have vectors of ", vec, " in lanes, and read ", read_bytes,
+              " bytes a result"));
   return require(family->by_threads == (tile.warps_m == 0), "product family ", family->name, " cannot have the tile ",
                  tile.name());
 }

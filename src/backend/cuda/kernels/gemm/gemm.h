@@ -32,6 +32,8 @@ struct GemmKernel {
   int64_t splits = 1;   ///< kGemmMma: more than one go through partial sums; kGemmSmall and kGemmRows: blocks a cluster
   int64_t cluster = 1;  ///< kGemmWgmma: blocks that share B
   int64_t turns = 1;    ///< kGemmWgmma: 2: two groups of warps take tiles in turns
+  bool lanes = false;   ///< kGemmWgmma: B's rows come interleaved, so that lanes have `vec` neighbours (lanes.cuh)
+  int64_t read_bytes = 0;   ///< of those with lanes: that the epilogue reads for a result, beside what channels share
   bool b_constant = false;  ///< kGemmSmall, kGemmRows: B is never written while the network runs
 
   std::string name() const;
@@ -41,7 +43,8 @@ struct GemmKernel {
   static void reflect(auto& self, auto f) {
     f("family", self.family), f("types", self.types), f("tile", self.tile), f("a_k_major", self.a_k_major);
     f("b_k_major", self.b_k_major), f("a_piece", self.a_piece), f("b_piece", self.b_piece), f("vec", self.vec);
-    f("splits", self.splits), f("cluster", self.cluster), f("turns", self.turns), f("b_constant", self.b_constant);
+    f("splits", self.splits), f("cluster", self.cluster), f("turns", self.turns), f("lanes", self.lanes);
+    f("read_bytes", self.read_bytes), f("b_constant", self.b_constant);
   }
 };
 std::string_view entry_of(const GemmKernel& kernel);

@@ -25,6 +25,25 @@ MapPlan map_of(DType type, int64_t k, int64_t rows, int64_t pitch, int64_t batch
   return map;
 }
 
+void read_short_lines(MapPlan& map, DType type) {
+  map.box[0] = static_cast<uint32_t>(kLineBytes / 2 / bytes_of(type));
+  map.swizzle = kSwizzle64;
+}
+
+MapPlan interleaved_map_of(DType type, int64_t k, int64_t rows, int64_t pitch, int64_t box_rows, int64_t vec) {
+  const int64_t size = bytes_of(type), lines = 4 * vec;
+  const int64_t extents[] = {k, 2, 4, vec / 2, rows / lines}, steps[] = {1, vec, 2, lines};
+  MapPlan map;
+  map.type = map_type(type);
+  map.rank = 5;
+  for (size_t i = 0; i < 5; ++i) map.extents[i] = static_cast<uint64_t>(extents[i]);
+  for (size_t i = 0; i < 4; ++i) map.strides_bytes[i] = static_cast<uint64_t>(steps[i] * pitch * size);
+  map.box[0] = static_cast<uint32_t>(kLineBytes / size);
+  for (size_t i = 1; i < 4; ++i) map.box[i] = static_cast<uint32_t>(extents[i]);
+  map.box[4] = static_cast<uint32_t>(box_rows / lines);
+  return map;
+}
+
 Result<GemmLaunch> plan_maps(const GemmKernel& kernel, GemmArguments& g, int64_t box_columns) {
   TRY(require_layout(g.n % kernel.vec == 0, kernel, g));
   const int64_t size = bytes_of(kernel.types.a), batches = g.batches.count();

@@ -8,7 +8,7 @@
 
 namespace kiln::cuda {
 
-constexpr int64_t kLineBytes = 128;            ///< of k a stage, swizzled
+constexpr int64_t kLineBytes = 128;            ///< of k a stage, swizzled; some kernels have 64
 constexpr int64_t kMostSharedBytes = 232'448;  ///< of a block
 constexpr int64_t kStageAlignment = 1024;      ///< added to the dynamic shared memory
 
@@ -17,8 +17,8 @@ constexpr int64_t kStageAlignment = 1024;      ///< added to the dynamic shared 
 struct MapPlan {
   int type = 0;
   uint32_t rank = 3;
-  uint64_t extents[4] = {1, 1, 1, 1}, strides_bytes[3] = {16, 16, 16};
-  uint32_t box[4] = {1, 1, 1, 1};
+  uint64_t extents[5] = {1, 1, 1, 1, 1}, strides_bytes[4] = {16, 16, 16, 16};
+  uint32_t box[5] = {1, 1, 1, 1, 1};
   int swizzle = kSwizzle128, l2 = kL2Promote256;
 };
 
@@ -27,6 +27,12 @@ int map_type(DType type);
 /// The map of an operand of `rows` lines of k elements, `pitch` elements apart, in `batches` that are `step` apart (0:
 /// one).
 MapPlan map_of(DType type, int64_t k, int64_t rows, int64_t pitch, int64_t batches, int64_t step, int64_t box_rows);
+/// Has a map read lines of 64 bytes.
+void read_short_lines(MapPlan& map, DType type);
+/// The map of one operand whose rows come interleaved: of every 4 * vec rows, eights are {0, 1, vec, vec + 1, 2 * vec,
+/// ...}, {2, 3, vec + 2, ...}, and so on, so that each lane of wgmma's layout sums vec neighbours (gemm/lanes.cuh).
+/// Rows are a multiple of 4 * vec.
+MapPlan interleaved_map_of(DType type, int64_t k, int64_t rows, int64_t pitch, int64_t box_rows, int64_t vec);
 
 /// Bytes of 16 rows of results on their way through shared memory.
 constexpr int64_t slab_bytes(int64_t columns) { return 16 * (columns + 8) * 4; }

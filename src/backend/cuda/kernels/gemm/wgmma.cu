@@ -1,8 +1,10 @@
 // C = epilogue(A * B^T) on sm_90a: one warp feeds the copy engine, groups of four warps multiply, blocks stay and take
 // tile after tile. Both operands lie along k. Groups share a tile, 64 rows each, or, with two turns, two groups take
-// tiles in turns: one ends its sums while the other multiplies. A cluster's blocks lie along m and share B. The prelude
-// has wgmma().
+// tiles in turns: one ends its sums while the other multiplies. A cluster's blocks lie along m and share B. With
+// `lanes` B's rows come interleaved, and sums become results without shared memory (lanes.cuh). The prelude has
+// wgmma().
 #include "gemm/arguments.cuh"
+#include "gemm/lanes.cuh"
 #include "gemm/raster.cuh"
 #include "gemm/slab.cuh"
 #include "gemm/stage.cuh"
@@ -11,9 +13,9 @@
 namespace kiln {
 
 constexpr int kGroups = kTile.turns == 1 ? kTile.bm / 64 : 2, kThreads = 128 * (kGroups + 1);
-constexpr int kBands = kTile.turns == 1 ? 1 : kTile.bm / 64;  ///< of 64 rows, that a group multiplies
-constexpr int kStep = 128 / sizeof(Element);                  ///< elements of k a stage: a line of 128 bytes
-constexpr int kBytesA = kTile.bm * 128, kBytesB = kTile.bn * 128;
+constexpr int kBands = kTile.turns == 1 ? 1 : kTile.bm / 64;      ///< of 64 rows, that a group multiplies
+constexpr int kStep = kTile.bk, kLine = kStep * sizeof(Element);  ///< of k a stage: elements and bytes, 128 or 64
+constexpr int kBytesA = kTile.bm * kLine, kBytesB = kTile.bn * kLine;
 constexpr int kPart = 32;  ///< columns of a slab
 static_assert(kTile.bm % 64 == 0 && kTile.bn % kPart == 0 && kTile.bn % (8 * kTile.cluster) == 0,
               "whole groups, slabs and shares");
@@ -44,11 +46,18 @@ __device__ __forceinline__ void feed(const TensorMap* map_a, const TensorMap* ma
       wait_barrier(empty + 8 * stage.at, stage.parity);
       expect_bytes(here, kBytesA + kBytesB);
       copy_box(a, map_a, here, k * kStep, row, batch_a * batch);
-      if constexpr (kTile.cluster == 1)
-        copy_box(b, map_b, here, k * kStep, column, batch_b * batch);
-      else  // each block loads its share of B, for all
-        copy_box_to_all(b + rank * (kBytesB / kTile.cluster), map_b, here, k * kStep,
-                        column + rank * (kTile.bn / kTile.cluster), batch_b * batch, (1 << kTile.cluster) - 1);
+      // Each block of a cluster loads its share of B, for all.
+      constexpr unsigned short kAll = (1 << kTile.cluster) - 1;
+      const unsigned share = b + rank * (kBytesB / kTile.cluster);
+      const int first = column + rank * (kTile.bn / kTile.cluster);
+      if constexpr (kTile.lanes && kTile.cluster == 1)
+        copy_interleaved(share, map_b, here, k * kStep, first / kSpan);
+      else if constexpr (kTile.lanes)
+        copy_interleaved_to_all(share, map_b, here, k * kStep, first / kSpan, kAll);
+      else if constexpr (kTile.cluster == 1)
+        copy_box(share, map_b, here, k * kStep, first, batch_b * batch);
+      else
+        copy_box_to_all(share, map_b, here, k * kStep, first, batch_b * batch, kAll);
     }
   }
 }
@@ -78,13 +87,13 @@ __device__ __forceinline__ void multiply_tile(Sums& sums, int steps, Stage& stag
   for (int k = 0; k < steps; ++k, stage.advance()) {
     wait_barrier(full + 8 * stage.at, stage.parity);
     const unsigned a = shared + stage.at * (kBytesA + kBytesB);
-    const unsigned long long da = tile_descriptor(a + row * 128), db = tile_descriptor(a + kBytesA);
+    const unsigned long long da = tile_descriptor<kLine>(a + row * kLine), db = tile_descriptor<kLine>(a + kBytesA);
     begin_wgmma();
 #pragma unroll
-    for (int j = 0; j < 4; ++j)
+    for (int j = 0; j < kLine / 32; ++j)
 #pragma unroll
       for (int band = 0; band < kBands; ++band)
-        wgmma(sums[band], da + band * (64 * 128 / 16) + 2 * j, db + 2 * j, (k | j) != 0);
+        wgmma(sums[band], da + band * (64 * kLine / 16) + 2 * j, db + 2 * j, (k | j) != 0);
     commit_wgmma();
     wait_wgmma<1>();
     if (before >= 0) release(empty + 8 * before);
@@ -137,12 +146,88 @@ struct Ending {
   }
 };
 
+/// A group's work, by way of shared memory.
+__device__ __forceinline__ void take_tiles_by_slabs(const GemmArguments& args, const Tiles& tiles, unsigned shared,
+                                                    unsigned full, unsigned empty, int rank, int group) {
+  __shared__ Slab<kPart> slabs[4 * kGroups];
+  const int warp = threadIdx.x % 128 / 32, steps = (args.k + kStep - 1) / kStep;
+  const int stride = gridDim.x / kTile.cluster, first_row = kTile.turns == 1 ? group * 64 : 0;
+  Slab<kPart>& slab = slabs[group * 4 + warp];
+  Stage stage(0);
+  for (int t = blockIdx.x / kTile.cluster, turn = 0; t < tiles.all; t += stride, ++turn) {
+    if (kTile.turns == 2 && turn % 2 != group) {
+      stage.skip(steps);
+      continue;
+    }
+    const Ending ending(args, tiles, t, rank, first_row + warp * 16);
+    Ending::Operands operands[2];
+    ending.fetch(operands[0], 0);
+    Sums sums;
+    take_turn(group);
+    multiply_tile(sums, steps, stage, shared, full, empty, first_row, t + stride < tiles.all ? 1 - group : -1);
+    if (t + stride * kTile.turns >= tiles.all) pdl_launch();
+#pragma unroll
+    for (int part = 0; part < kParts; ++part) {
+      if (part + 1 < kParts) ending.fetch(operands[(part + 1) % 2], part + 1);
+      slab.fill(reinterpret_cast<float(&)[kPart / 8][4]>(sums[part / kPartsOfRow][part % kPartsOfRow * (kPart / 8)]));
+      ending.write(slab, operands[part % 2], part);
+    }
+  }
+}
+
+/// Threads of a group wait for each other. Barriers 1 and 2 are those of turns.
+__device__ __forceinline__ void wait_group(int group) { sync_threads<128>(3 + group); }
+
+/// A group's work where lanes hold vectors. A template, so that other kernels need not have it.
+template <class Arguments>
+__device__ __forceinline__ void take_tiles_by_lanes(const Arguments& args, const Tiles& tiles, unsigned shared,
+                                                    unsigned full, unsigned empty, int rank, int group) {
+  __shared__ ColumnEpilogue<kTile.bn> ends[kGroups];
+  const int warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32, steps = (args.k + kStep - 1) / kStep;
+  const int stride = gridDim.x / kTile.cluster, first_row = kTile.turns == 1 ? group * 64 : 0;
+  const auto place_of = [&](int t) -> LanePlace {
+    if (t >= tiles.all) return {0, args.m, 0};
+    const TilePlace place = tile_place(t % tiles.per_batch, tiles.m, tiles.n);
+    const int row = (place.m * kTile.cluster + rank) * kTile.bm + first_row + warp * 16 + lane / 4,
+              column = place.n * kTile.bn + lane % 4 * kTile.vec;
+    const long long batch = args.batches.axes ? t / tiles.per_batch * args.batches.axis[0].c : 0;
+    return {batch + row * args.c_row + column, row, column};
+  };
+  constexpr int kMultipliers = 128 * kGroups;
+  LaneEnd<kBands, kMultipliers> end(
+      args.epilogue, args.c_row, args.m, args.n,
+      shared + kTile.stages * (kBytesA + kBytesB) + (threadIdx.x - (kThreads - kMultipliers)) * 16);
+  Stage stage(0);
+  int t = blockIdx.x / kTile.cluster, columns_of = -1;
+  if (kTile.turns == 2 && group == 1) {
+    t += stride;
+    stage.skip(steps);
+  }
+  LanePlace at = place_of(t);
+  end.begin(args.epilogue, at);
+  for (; t < tiles.all; t += stride * kTile.turns) {
+    const LanePlace next = place_of(t + stride * kTile.turns);
+    const int column = at.column - lane % 4 * kTile.vec;
+    if (column != columns_of) {
+      wait_group(group);  // all warps have ended their last tile
+      ends[group].load<128>(args.epilogue, args.n, columns_of = column, threadIdx.x % 128);
+      wait_group(group);
+    }
+    Sums sums;
+    take_turn(group);
+    multiply_tile(sums, steps, stage, shared, full, empty, first_row, t + stride < tiles.all ? 1 - group : -1);
+    if (kTile.turns == 2) stage.skip(steps);
+    if (t + stride * kTile.turns >= tiles.all) pdl_launch();
+    end.write(ends[group].get(args.epilogue, column), args.c, sums, at, next);
+    at = next;
+  }
+}
+
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
     gemm_wgmma(const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b,
                const __grid_constant__ GemmArguments args, int batches) {
   extern __shared__ __align__(1024) unsigned char raw[];
   __shared__ alignas(8) unsigned long long barriers[2 * kTile.stages];
-  __shared__ Slab<kPart> slabs[4 * kGroups];
   const unsigned shared = (shared_address(raw) + 1023) & ~1023u;
   const unsigned full = shared_address(barriers), empty = full + 8 * kTile.stages;
   const int rank = kTile.cluster == 1 ? 0 : cluster_rank();
@@ -164,31 +249,12 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     if (threadIdx.x == 0) feed(&map_a, &map_b, args, tiles, shared, full, empty, rank);
   } else {
     take_registers<kGroups == 2 ? 232 : 240>();
-    const int group = threadIdx.x / 128 - 1, warp = threadIdx.x % 128 / 32, steps = (args.k + kStep - 1) / kStep;
-    Slab<kPart>& slab = slabs[group * 4 + warp];
-    Stage stage(0);
+    const int group = threadIdx.x / 128 - 1;
     if (group == 1) pass_turn_to(0);
-    for (int t = blockIdx.x / kTile.cluster, turn = 0; t < tiles.all; t += gridDim.x / kTile.cluster, ++turn) {
-      if (kTile.turns == 2 && turn % 2 != group) {
-        stage.skip(steps);
-        continue;
-      }
-      const bool another = t + gridDim.x / kTile.cluster < tiles.all;
-      const Ending ending(args, tiles, t, rank, (kTile.turns == 1 ? group * 64 : 0) + warp * 16);
-      Ending::Operands operands[2];
-      ending.fetch(operands[0], 0);
-      Sums sums;
-      take_turn(group);
-      multiply_tile(sums, steps, stage, shared, full, empty, kTile.turns == 1 ? group * 64 : 0,
-                    another ? 1 - group : -1);
-      if (t + gridDim.x / kTile.cluster * kTile.turns >= tiles.all) pdl_launch();
-#pragma unroll
-      for (int part = 0; part < kParts; ++part) {
-        if (part + 1 < kParts) ending.fetch(operands[(part + 1) % 2], part + 1);
-        slab.fill(reinterpret_cast<float(&)[kPart / 8][4]>(sums[part / kPartsOfRow][part % kPartsOfRow * (kPart / 8)]));
-        ending.write(slab, operands[part % 2], part);
-      }
-    }
+    if constexpr (kTile.lanes)
+      take_tiles_by_lanes(args, tiles, shared, full, empty, rank, group);
+    else
+      take_tiles_by_slabs(args, tiles, shared, full, empty, rank, group);
   }
   // A block's barriers must stay until the other blocks have arrived at them for the last time.
   if constexpr (kTile.cluster > 1) sync_cluster();

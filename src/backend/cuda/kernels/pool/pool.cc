@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "backend/cuda/kernels/sizes.h"
+#include "ops/quantization.h"
+
 namespace kiln::cuda {
 
 Status PoolTuning::check() const {
-  const auto is_width = [](int n) { return n == 1 || n == 2 || n == 4 || n == 8; };
-  TRY(require(is_width(vec) && (!pieces || is_width(pieces->vec)), "a pooling loads ", vec, " channels or ",
+  TRY(require(is_width(vec, 16) && (!pieces || is_width(pieces->vec, 8)), "a pooling loads ", vec, " channels or ",
               pieces ? pieces->vec : 1, " columns at once"));
   TRY(require(lines + tall + pieces.has_value() <= 1, "a pooling has more than one kernel beside the plain ones"));
   return require(vec == 1 || (!lines && !pieces), "a pooling of columns loads ", vec, " channels at once");
@@ -41,7 +43,9 @@ std::optional<PoolPieces> pool_pieces(DType type, PoolKind kind, std::span<const
 }
 
 bool has_window_kernels(DType type, PoolKind kind, std::span<const int64_t> window) {
-  return kind != PoolKind::kBlend && is_kernel_float(type) && window.size() == 2 && volume(window) <= kMostTaps;
+  const bool is_of_bytes = kind == PoolKind::kMax && is_byte(type);
+  return kind != PoolKind::kBlend && (is_kernel_float(type) || is_of_bytes) && window.size() == 2 &&
+         volume(window) <= kMostTaps;
 }
 
 Result<PoolLaunch> pool_launch(const PoolShape& s, int vec) {

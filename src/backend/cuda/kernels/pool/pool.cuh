@@ -88,16 +88,40 @@ __device__ __forceinline__ void pool(const Pooling& p, A least) {
   store_vec<T, kVec>(y + o[0] * p.y_at[0] + o[1] * p.y_at[1] + o[2] * p.y_at[2], result);
 }
 
-/// Maxima of words of T, element by element; -infinity unless there are any.
+/// The greatest elements of T of words, side by side.
+template <class T>
+struct GreatestWord {
+  unsigned word;
+  __device__ __forceinline__ explicit GreatestWord(unsigned first) : word(first) {}
+  __device__ __forceinline__ void take(unsigned next) { word = greater_word<T>(word, next); }
+  __device__ __forceinline__ unsigned get() const { return word; }
+};
+/// Bytes are compared as the upper halves of 16 bits: what stands below decides only between equals.
+template <class T>
+requires(sizeof(T) == 1) struct GreatestWord<T> {
+  unsigned odd, even;
+  __device__ __forceinline__ explicit GreatestWord(unsigned first) : odd(first), even(first << 8) {}
+  __device__ __forceinline__ void take(unsigned next) {
+    odd = greater_pair<T>(odd, next);
+    even = greater_pair<T>(even, next << 8);
+  }
+  __device__ __forceinline__ unsigned get() const { return __byte_perm(even, odd, 0x7351); }
+};
+
+/// Maxima of words of T, element by element; the least of T unless there are any.
 template <class T, int kH, int kW>
 __device__ __forceinline__ Vec<unsigned, 4> greatest_of(const Vec<unsigned, 4> (&loaded)[kH][kW], bool any) {
-  Vec<unsigned, 4> peak = loaded[0][0];
+  Vec<unsigned, 4> peak;
 #pragma unroll
-  for (int i = 0; i < kH; ++i)
+  for (int word = 0; word < 4; ++word) {
+    GreatestWord<T> greatest(loaded[0][0].at[word]);
 #pragma unroll
-    for (int j = 0; j < kW; ++j)
+    for (int i = 0; i < kH; ++i)
 #pragma unroll
-      for (int word = 0; word < 4; ++word) peak.at[word] = greater_word<T>(peak.at[word], loaded[i][j].at[word]);
+      for (int j = 0; j < kW; ++j)
+        if (i + j > 0) greatest.take(loaded[i][j].at[word]);
+    peak.at[word] = greatest.get();
+  }
   if (any) return peak;
   Vec<T, 16 / sizeof(T)> least;
 #pragma unroll

@@ -169,6 +169,28 @@ __device__ __forceinline__ unsigned greater_word<bf16>(unsigned a, unsigned b) {
   return y;
 }
 
+/// The greater of each half of a word, which is an integer with T's sign.
+template <class T>
+__device__ __forceinline__ unsigned greater_pair(unsigned a, unsigned b) {
+  constexpr bool kSigned = T(-1) < T(0);
+#if __CUDA_ARCH__ >= 900
+  unsigned y;
+  if constexpr (kSigned)
+    asm("max.s16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
+  else
+    asm("max.u16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
+  return y;
+#else
+  const auto greater = [](unsigned x, unsigned y) {
+    if constexpr (kSigned)
+      return static_cast<unsigned>(max(static_cast<int>(x), static_cast<int>(y)));
+    else
+      return max(x, y);
+  };
+  return __byte_perm(greater(a << 16, b << 16), greater(a, b), 0x7632);  // each in the upper half
+#endif
+}
+
 /// 2^x to 22 bits; 0 of -infinity.
 __device__ __forceinline__ float power_of_two(float x) {
   float y;

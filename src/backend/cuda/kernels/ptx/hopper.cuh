@@ -79,10 +79,30 @@ __device__ __forceinline__ void copy_box_to_all(unsigned to, const TensorMap* ma
       : "memory");
 }
 
-/// Rows of 128 bytes, swizzled as the copy engine does it, eight to a group of 1024 bytes. A step of 32 bytes along k
+/// copy_box of a matrix whose rows its map interleaves, from (x, row): axes 1 to 3 of the map make rows.
+__device__ __forceinline__ void copy_interleaved(unsigned to, const TensorMap* map, unsigned barrier, int x, int row) {
+  asm volatile(
+      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %5, %5, %5, "
+      "%4}], [%2];" ::"r"(to),
+      "l"(map), "r"(barrier), "r"(x), "r"(row), "r"(0)
+      : "memory");
+}
+__device__ __forceinline__ void copy_interleaved_to_all(unsigned to, const TensorMap* map, unsigned barrier, int x,
+                                                        int row, unsigned short blocks) {
+  asm volatile(
+      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
+      "[%0], [%1, {%3, %5, %5, %5, %4}], [%2], %6;" ::"r"(to),
+      "l"(map), "r"(barrier), "r"(x), "r"(row), "r"(0), "h"(blocks)
+      : "memory");
+}
+
+/// Rows of kLine bytes, 128 or 64, swizzled as the copy engine does it, in groups of eight. A step of 32 bytes along k
 /// adds 2.
+template <int kLine = 128>
 __device__ __forceinline__ unsigned long long tile_descriptor(unsigned address) {
-  return static_cast<unsigned long long>((address & 0x3FFFF) >> 4) | 1ull << 16 | 64ull << 32 | 1ull << 62;
+  static_assert(kLine == 128 || kLine == 64, "swizzled lines");
+  return static_cast<unsigned long long>((address & 0x3FFFF) >> 4) | 1ull << 16 | (8ull * kLine / 16) << 32 |
+         (kLine == 128 ? 1ull : 2ull) << 62;
 }
 __device__ __forceinline__ void begin_wgmma() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void commit_wgmma() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }

@@ -29,6 +29,17 @@ __device__ __forceinline__ unsigned load_shared(unsigned address) {
   asm volatile("ld.shared.u32 %0, [%1];" : "=r"(x) : "r"(address) : "memory");
   return x;
 }
+template <int kWords>
+__device__ __forceinline__ void load_shared_words(unsigned* x, unsigned address) {
+  if constexpr (kWords == 4)
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+                 : "r"(address)
+                 : "memory");
+  else
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) x[i] = load_shared(address + 4 * i);
+}
 /// Keeps the compiler from computing an address anew from what it was made of.
 template <class T>
 __device__ __forceinline__ void keep(T*& address) {

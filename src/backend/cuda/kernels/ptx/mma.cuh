@@ -52,6 +52,12 @@ __device__ __forceinline__ void load_matrices_transposed(unsigned (&x)[4], unsig
                : "r"(address)
                : "memory");
 }
+/// Stores two 8x8 matrices of 16-bit elements transposed, each lane the 32 bits that load_matrices gives it. Lanes l
+/// below 16 give the address of line l % 8 of matrix l / 8. sm_90 and up.
+__device__ __forceinline__ void store_matrices_transposed(unsigned address, const unsigned (&x)[2]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(address), "r"(x[0]), "r"(x[1])
+               : "memory");
+}
 /// sum (16 x 8) += a (16 x 32 bytes) * b (32 bytes x 8). Layout: sum[0], sum[1] of lane l are (l / 4, 2 * (l % 4)) and
 /// the next column, sum[2], sum[3] eight rows below.
 __device__ __forceinline__ void multiply(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1, f16) {

@@ -2,7 +2,7 @@
 // from global memory for each vector would cost their latency each time, because the compiler keeps loads behind the
 // stores before them.
 #pragma once
-#include "conv/arguments.cuh"
+#include "device.cuh"
 
 namespace kiln {
 
@@ -11,12 +11,12 @@ template <int kColumns, class T, int kOperand>
 struct HeldColumns {
   alignas(16) T at[kColumns];
 
-  /// By kThreads threads, `thread` of them this one.
+  /// Of `columns` in all, from column `first` on, by kThreads threads, `thread` of them this one.
   template <int kThreads>
-  __device__ __forceinline__ void load(const ConvArguments& args, int first, int thread) {
-    const T* from = static_cast<const T*>(args.epilogue.operand[kOperand]);
+  __device__ __forceinline__ void load(const Epilogue& epilogue, int columns, int first, int thread) {
+    const T* from = static_cast<const T*>(epilogue.operand[kOperand]);
     for (int i = thread; i < kColumns; i += kThreads)
-      if (first + i < args.out_channels) at[i] = from[first + i];
+      if (first + i < columns) at[i] = from[first + i];
   }
   __device__ __forceinline__ void put_into(Epilogue& epilogue, int first) const {
     epilogue.operand[kOperand] = at - first;
@@ -26,7 +26,7 @@ struct HeldColumns {
 template <int kColumns, int kOperand>
 struct HeldColumns<kColumns, void, kOperand> {
   template <int kThreads>
-  __device__ __forceinline__ void load(const ConvArguments&, int, int) {}
+  __device__ __forceinline__ void load(const Epilogue&, int, int, int) {}
   __device__ __forceinline__ void put_into(Epilogue&, int) const {}
 };
 
@@ -39,12 +39,11 @@ struct ColumnEpilogue : HeldColumns<kColumns, Epilogue::Bias, 0>,
 
   /// By kThreads threads, which wait for each other before and after.
   template <int kThreads>
-  __device__ __forceinline__ void load(const ConvArguments& args, int first, int thread) {
-    Bias::template load<kThreads>(args, first, thread);
-    Scale::template load<kThreads>(args, first, thread);
+  __device__ __forceinline__ void load(const Epilogue& epilogue, int columns, int first, int thread) {
+    Bias::template load<kThreads>(epilogue, columns, first, thread);
+    Scale::template load<kThreads>(epilogue, columns, first, thread);
   }
-  __device__ __forceinline__ Epilogue get(const ConvArguments& args, int first) const {
-    Epilogue epilogue = args.epilogue;
+  __device__ __forceinline__ Epilogue get(Epilogue epilogue, int first) const {
     Bias::put_into(epilogue, first);
     Scale::put_into(epilogue, first);
     return epilogue;
