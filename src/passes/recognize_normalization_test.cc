@@ -20,14 +20,14 @@ TEST(RecognizeNormalization, WithScaleAndBias) {
                            "b = Constant{value=f32[1, 3](4, 5, 6)}(); s = ElementWise{kind=prod}(n, g); "
                            "y = ElementWise{kind=sum}(b, s); return y")),
             "x: f32[2, 3]\n%15 = Constant{value=f32[3](1, 2, 3)}()\n%17 = Constant{value=f32[3](4, 5, 6)}()\n"
-            "y = Normalization{axes=[1], epsilon=0.25, groups=1, compute=f32}(x, %15, %17)\nreturn y\n");
+            "y = Normalization{axes=[1], epsilon=0.25, groups=1, compute=f32, centered=true}(x, %15, %17)\nreturn y\n");
 }
 TEST(RecognizeNormalization, ReciprocalOfTheRoot) {
   EXPECT_EQ(after_pass(recognize_normalization,
                        str("x: f32[2, 3]; ", kCentred, "q = ElementWise{kind=prod}(d, d); ", kVariance,
                            "i = Unary{kind=recip}(r); y = ElementWise{kind=prod}(i, d); return y")),
             "x: f32[2, 3]\ntwo = Constant{value=f32[1, 1](2)}()\n"
-            "y = Normalization{axes=[1], epsilon=0.25, groups=1, compute=f32}(x)\nreturn y\n");
+            "y = Normalization{axes=[1], epsilon=0.25, groups=1, compute=f32, centered=true}(x)\nreturn y\n");
 }
 TEST(RecognizeNormalization, NotOfAnotherMean) {  // the variance is that of z
   const std::string text = after_pass(

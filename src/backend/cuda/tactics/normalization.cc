@@ -30,6 +30,7 @@ class NormalizationTactic final : public NormalizationRegions {
     for (const ir::ValueId coefficient : {region.inputs[1], region.inputs[2]})
       if (coefficient != ir::ValueId::kNone) kernels.coefficients = cx.graph.type(coefficient).dtype;
     const steps::Normalization step = TRY(step_of(region));
+    kernels.centered = step.centered;
     if (step.rows) {
       const LaneExtents at = step.lanes(x.opt_extents()), most = step.lanes(x.max_extents());
       const int num_sms = device_of(cx).properties().num_multiprocessors;
@@ -66,6 +67,7 @@ class NormalizationTactic final : public NormalizationRegions {
   static NormalizationShape shape_of(const Extents& at, const steps::Normalization& step, const Format& format) {
     NormalizationShape shape;
     shape.rows = step.rows;
+    shape.centered = step.centered;
     shape.length = volume(std::span(at).last(static_cast<size_t>(step.axes)));
     if (shape.rows) {
       shape.n = volume(at) / std::max<int64_t>(1, shape.length);

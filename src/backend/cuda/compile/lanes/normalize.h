@@ -18,6 +18,7 @@ struct NormalizationKernels {
   bool held = false;            ///< without a tile: kernels of normalize_held.h, too
   bool slices = false;          ///< without a tile: and of normalize_slices.h
   bool apart = false;           ///< vectors are for kernels of normalize_apart.h
+  bool centered = true;         ///< with a tile: the mean counts
 };
 /// All kernels that steps of this kind run, or those of groups that are wanted.
 KernelSource normalization_source(const NormalizationKernels& kernels, std::span<const std::string> wanted = {});

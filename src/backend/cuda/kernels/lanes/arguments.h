@@ -21,6 +21,7 @@ struct NormalizationArgument {
   float share = 1;       ///< 1 / length
   int32_t constant = 0;  ///< whether no kernel writes the coefficients
   int32_t row = 0;       ///< slices: vectors of a row of the map, whose rows are not pixels; 0: they are
+  int32_t centered = 1;  ///< 0: the mean is taken to be 0
 };
 
 /// x is (outer, length, inner); y is (outer, inner), or (outer, inner, chunks) of accumulators where a launch folds
