@@ -62,8 +62,7 @@ Status recognize_root(ir::Graph& graph, const PassContext& cx) {
   const ir::Pattern x = any("x");
   for (const ir::Pattern& square : {power(x, ir::number(2)), product(x, x)}) {
     const ir::Pattern mean = ir::op<ops::Reduce>("mean", square);
-    std::vector<ir::Pattern> patterns{
-        quotient(x, unary(ops::UnaryKind::kSqrt, sum(mean, constant("epsilon"))), "y")};
+    std::vector<ir::Pattern> patterns{quotient(x, unary(ops::UnaryKind::kSqrt, sum(mean, constant("epsilon"))), "y")};
     for (const ir::Pattern& inverse : inverse_roots(mean)) patterns.push_back(product(x, inverse, "y"));
     for (const ir::Pattern& pattern : patterns)
       TRY(rewrite(graph, pattern, [&](const ir::Capture& found, ir::Patch& patch) -> Status {
@@ -83,8 +82,8 @@ Status recognize_root(ir::Graph& graph, const PassContext& cx) {
 /// A Normalization in FP32 of what was cast to it, and whose result is cast back, is one of the narrower type, which
 /// is computed in FP32 and rounded once.
 Status absorb_casts(ir::Graph& graph) {
-  const ir::Pattern pattern = ir::op<ops::Cast>(
-      "y", ir::op<ops::Normalization>("normalized", ir::op<ops::Cast>("wide", any("x"))));
+  const ir::Pattern pattern =
+      ir::op<ops::Cast>("y", ir::op<ops::Normalization>("normalized", ir::op<ops::Cast>("wide", any("x"))));
   return rewrite(graph, pattern, [&](const ir::Capture& found, ir::Patch& patch) -> Status {
     const DType type = found.type("x").dtype;
     if (found.node("normalized").inputs.size() != 1 || !found.used_once("normalized") ||

@@ -90,8 +90,7 @@ Status replace(const ir::Capture& found, ir::Patch& patch, bool interleaved) {
                     sin = TRY(paired_factor(patch, found.value("sin"), interleaved));
   const ir::ValueId direct = TRY(patch.add(ops::ElementWise{kProd}, {pairs, cos}));
   const ir::ValueId sines = TRY(patch.add(ops::ElementWise{kProd}, {sin, signs}));
-  const ir::ValueId crossed =
-      TRY(patch.add(ops::ElementWise{kProd}, {TRY(patch.add(backwards, {pairs})), sines}));
+  const ir::ValueId crossed = TRY(patch.add(ops::ElementWise{kProd}, {TRY(patch.add(backwards, {pairs})), sines}));
   const ir::ValueId sum = TRY(patch.add(ops::ElementWise{kSum}, {direct, crossed}));
   return patch.replace(found.value("y"), TRY(reshape_to(patch, sum, found.type("y").shape)));
 }
@@ -107,11 +106,12 @@ Status recognize(ir::Graph& graph, const ir::Pattern& turned, bool interleaved) 
                second = interleaved ? Part{1, 2, half} : Part{half, 1, half};
     const auto fits = [&](std::string_view name) {
       const TensorType& factor = found.type(name);
-      return factor.rank() == x.rank() && (factor.shape.back() == sym::Expr(*size) || factor.shape.back() == sym::Expr(1));
+      return factor.rank() == x.rank() &&
+             (factor.shape.back() == sym::Expr(*size) || factor.shape.back() == sym::Expr(1));
     };
     if (part_of(found.graph(), found.node_id("a")) != first || part_of(found.graph(), found.node_id("b")) != second ||
-        !joins_rows(found.graph(), found.node(interleaved ? "joined" : "turned")) || !x.same_type(found.type("y")) || !x.same_type(found.type("turned")) ||
-        !fits("cos") || !fits("sin"))
+        !joins_rows(found.graph(), found.node(interleaved ? "joined" : "turned")) || !x.same_type(found.type("y")) ||
+        !x.same_type(found.type("turned")) || !fits("cos") || !fits("sin"))
       return {};
     return replace(found, patch, interleaved);
   });
@@ -123,10 +123,11 @@ Status recognize_rotation(ir::Graph& graph, PassContext&) {
   const ir::Pattern a = ir::op<ops::Slice>("a", any("x")), b = ir::op<ops::Slice>("b", any("x")),
                     minus_b = unary(ops::UnaryKind::kNeg, b);
   TRY(recognize(graph, ir::op<ops::Concatenation>("turned", minus_b, a), false));
-  return recognize(graph,
-                   ir::op<ops::Reshape>("turned", ir::op<ops::Concatenation>("joined", ir::op<ops::Unsqueeze>("", minus_b),
-                                                                             ir::op<ops::Unsqueeze>("", a))),
-                   true);
+  return recognize(
+      graph,
+      ir::op<ops::Reshape>("turned", ir::op<ops::Concatenation>("joined", ir::op<ops::Unsqueeze>("", minus_b),
+                                                                ir::op<ops::Unsqueeze>("", a))),
+      true);
 }
 
 }  // namespace kiln::passes

@@ -5,10 +5,12 @@
 namespace kiln::steps {
 
 /// softmax(q k^T * scale + mask) v of row-major tensors, or of parts of them. Inputs: what holds q, k and v, and the
-/// mask or absent. Parameters: those of AttentionLayout.
+/// mask or absent; where keys and values are joined of two tensors, also what holds those that follow k's and v's.
+/// Parameters: those of AttentionLayout.
 struct Attention {
   static constexpr std::string_view name = "attention";
-  static constexpr StepTensors tensors{.present = 3, .least_inputs = 4, .most_inputs = 4, .outputs = 1};
+  static constexpr int version = 2;
+  static constexpr StepTensors tensors{.present = 3, .least_inputs = 4, .most_inputs = 6, .outputs = 1};
 
   double scale = 1;
   bool nan_rows_are_zero = false;

@@ -19,7 +19,7 @@ struct Concatenation {
   static constexpr StepTensors tensors{
       .present = StepTensors::kAll, .least_inputs = 1, .most_inputs = StepTensors::kAny, .outputs = 1};
 
-  int axis = 0;            ///< by its position in memory
+  int axis = 0;           ///< by its position in memory
   bool of_views = false;  ///< then the output is row-major, too
 
   static void reflect(auto& self, auto f) { f("axis", self.axis), f("of_views", self.of_views); }

@@ -31,9 +31,8 @@ std::optional<NestView> Nest::view_of(size_t input, size_t rank, std::span<const
 Status Nest::check(const StepTypes& types) const {
   TRY(validate(program));
   for (size_t i = 0; i < views.size(); ++i)
-    TRY(require(views[i] >= 0 && views[i] < std::ssize(types.inputs) && (i == 0 || views[i] > views[i - 1]),
-                "view ", i, " of a nest is input ", views[i], "; ascending ones of ", types.inputs.size(),
-                " are possible"));
+    TRY(require(views[i] >= 0 && views[i] < std::ssize(types.inputs) && (i == 0 || views[i] > views[i - 1]), "view ", i,
+                " of a nest is input ", views[i], "; ascending ones of ", types.inputs.size(), " are possible"));
   const size_t params = types.outputs.empty() ? 0 : views.size() * (static_cast<size_t>(types.outputs[0].rank) + 1);
   TRY(require(static_cast<size_t>(types.num_params) == params, "a nest with ", views.size(), " views has ",
               types.num_params, " parameters; it takes ", params));

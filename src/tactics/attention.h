@@ -11,11 +11,13 @@ namespace kiln {
 struct AttentionReach {
   std::span<const DType> types;  ///< of operands and scores
   bool strided_k_and_v = false;  ///< channels of k and v need not be neighbours
+  bool joined_keys = false;      ///< keys and values are those of two tensors, and nothing else is wanted
 };
 
 /// softmax(q k^T * scale + mask) v that ends at `root`, with what moves its operands and its result: they are read and
-/// written where they are, be it inside a larger tensor. Inputs: what holds q, k, v, and the mask or kNone. Params: as
-/// AttentionLayout has them. Data: a steps::Attention. All tensors are of one type.
+/// written where they are, be it inside a larger tensor. Inputs: what holds q, k, v, and the mask or kNone; where reach
+/// has joined keys, also what holds the rows that Concatenations put behind k's and v's. Params: as AttentionLayout has
+/// them. Data: a steps::Attention. All tensors are of one type.
 Match attention_region(const TacticContext& cx, ir::NodeId root, const AttentionReach& reach);
 
 class AttentionRegions : public Tactic {

@@ -30,8 +30,7 @@ enum class ChainReach : uint8_t {
 /// are looked through. Contractions' own clamps and biases are left to them.
 /// `has_type` says of which types nests may be. A chain that reads views is refused where it finds no Slice and no
 /// Transpose to read through: it would be the chain of values.
-std::expected<Chain, Reject> grow_chain(const ir::Graph& graph, ir::NodeId root,
-                                        bool (*has_type)(DType) = is_nest_type,
+std::expected<Chain, Reject> grow_chain(const ir::Graph& graph, ir::NodeId root, bool (*has_type)(DType) = is_nest_type,
                                         ChainReach reach = ChainReach::kValues);
 
 }  // namespace kiln

@@ -19,8 +19,8 @@ class ConcatenationRegions : public Tactic {
   static Result<int> position_of_axis(const TacticContext& cx, const Region& region, const Variant& variant);
 };
 
-/// Takes concatenations that read what Slices and Transposes move where it lies, row-major: a tactic of its own, so that
-/// the cover compares both.
+/// Takes concatenations that read what Slices and Transposes move where it lies, row-major: a tactic of its own, so
+/// that the cover compares both.
 class ConcatenationOfViewsRegions : public Tactic {
  public:
   std::string_view name() const override { return "concatenation of views"; }

@@ -51,6 +51,7 @@ LoadResult load(const steps::Attention& step, const LoadArguments& arguments) {
   const DType q = arguments.spec.inputs[0].dtype;
   TRY(require(q == DType::kF32 && !step.causal, "the CPU has no kernel for ", step.causal ? "causal " : "",
               "attention of ", q));
+  TRY(require(arguments.spec.inputs.size() == 4, "the CPU has no kernel for attention to keys of two tensors"));
   return loaded_step([step, &team = arguments.team](const StepShapes& shapes) {
     return bind(step, AttentionLayout::of(shapes.params), team);
   });

@@ -64,8 +64,7 @@ LoadResult load(const steps::Nest& step, const LoadArguments& arguments) {
     std::vector<const void*> inputs(offsets.size());
     return bound_step([&nest, &team, bound = std::move(bound), offsets = std::move(offsets),
                        inputs = std::move(inputs)](const RunArguments& run) mutable {
-      for (size_t i = 0; i < offsets.size(); ++i)
-        inputs[i] = static_cast<const std::byte*>(run.inputs[i]) + offsets[i];
+      for (size_t i = 0; i < offsets.size(); ++i) inputs[i] = static_cast<const std::byte*>(run.inputs[i]) + offsets[i];
       bound.run(nest, team, inputs.data(), run.outputs);
     });
   });

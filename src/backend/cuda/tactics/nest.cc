@@ -56,10 +56,8 @@ class NestTactic final : public NestRegions {
 
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
     const steps::Nest step = TRY(step_of(region));
-    const MergedAxes most =
-        TRY(axes_at(cx, region, step, variant, &TensorType::max_extents, &sym::Expr::max));
-    const MergedAxes optimum =
-        TRY(axes_at(cx, region, step, variant, &TensorType::opt_extents, &sym::Expr::opt));
+    const MergedAxes most = TRY(axes_at(cx, region, step, variant, &TensorType::max_extents, &sym::Expr::max));
+    const MergedAxes optimum = TRY(axes_at(cx, region, step, variant, &TensorType::opt_extents, &sym::Expr::opt));
     NestTuning tuning;
     const auto add = [&](NestVariant kernel) {
       kernel.wide = !is_narrow(most);

@@ -89,11 +89,10 @@ KernelSource normalization_source(const NormalizationKernels& kernels, std::span
   if (const auto& tile = kernels.tile) {
     const bool held = kernels.few_rows && tile->vec * tile->loads <= kMostHeld;
     const std::string_view centering = kernels.centered ? ">(args)" : ", false>(args)";
-    const std::string call =
-        tile->team > 0
-            ? str("normalize_short<", types, ", ", tile->loads, ", ", tile->team, ", ", tile->threads, centering)
-            : str(tile->block ? "normalize_block<" : "normalize_warp<", types, ", ", tile->vec, ", ", tile->loads,
-                  held ? ", true" : ", false", centering);
+    const std::string call = tile->team > 0 ? str("normalize_short<", types, ", ", tile->loads, ", ", tile->team, ", ",
+                                                  tile->threads, centering)
+                                            : str(tile->block ? "normalize_block<" : "normalize_warp<", types, ", ",
+                                                  tile->vec, ", ", tile->loads, held ? ", true" : ", false", centering);
     source.prelude += str("#include \"lanes/normalize_", tile->team > 0 ? "short" : "rows", ".cuh\"\n",
                           entry_text("normalize_" + tile->name(), str(tile->threads), parameter(), call));
     add("normalize_long", types, 1);

@@ -19,6 +19,10 @@ struct AttentionArgumentsOf {
   float scale = 1;            ///< positive
   int32_t causal_offset = 0;  ///< of causal kernels: query i sees keys up to i + causal_offset
   int32_t section = 1;        ///< heads whose tiles are begun together, while their keys and values are in the L2
+  /// Of kernels of joined keys: k and v have the first so many keys, and what follows them has the others.
+  int32_t first_keys = 0;
+  const T *more_k = nullptr, *more_v = nullptr;
+  HeadStrides more_k_strides, more_v_strides;
 };
 
 }  // namespace kiln::cuda

@@ -28,7 +28,7 @@ bool AttentionKernel::reads_maps() const { return family->plan_maps != nullptr; 
 
 std::string AttentionKernel::name() const {
   return str(family->name, ' ', queries(), " queries in ", warps, " warps, ", keys, " keys", turns ? " in turns" : "",
-             stages == 2 ? "" : str(", ", stages, " stages"), causal ? ", causal" : "",
+             stages == 2 ? "" : str(", ", stages, " stages"), causal ? ", causal" : "", joined ? ", joined" : "",
              piece == 16 ? "" : str(", pieces of ", piece, " bytes"));
 }
 
@@ -39,22 +39,38 @@ Status AttentionKernel::check() const {
                   stages >= 1 && stages <= 8,
               "there is no attention kernel of ", depth, " channels, ", warps, " warps, ", keys, " keys and ", stages,
               " stages"));
+  TRY(require(!joined || family == &kAttentionSplit, "attention's ", family->name, " kernels read keys of one tensor"));
   return require(piece >= 1 && piece <= 16 && std::has_single_bit(static_cast<uint64_t>(piece)),
                  "an attention kernel loads pieces of ", piece, " bytes; a power of two up to 16 is needed");
 }
 
 std::string_view entry_of(const AttentionKernel& kernel) { return kernel.family->entry; }
 
+void share_keys(AttentionArguments& a) {
+  const int32_t group = a.heads / std::max(1, a.kv_heads);
+  if (a.queries != 1 || group <= 1 || a.heads % a.kv_heads != 0) return;
+  a.heads = a.kv_heads;
+  a.queries = group;
+  for (HeadStrides* strides : {&a.q_strides, &a.mask_strides, &a.out_strides}) {
+    strides->row = strides->head;
+    strides->head *= group;
+  }
+}
+
 Result<AttentionLaunch> plan_attention(const AttentionKernel& kernel, AttentionArguments& a, int64_t multiprocessors) {
   TRY(require(a.depth <= kernel.depth && a.value_depth <= kernel.depth, "heads of ", a.depth, " and ", a.value_depth,
               " channels are more than the kernel's ", kernel.depth));
   TRY(require(a.kv_heads > 0 && a.heads % a.kv_heads == 0, a.heads, " heads cannot share ", a.kv_heads));
+  a.causal_offset = a.keys - a.queries;
+  if (a.queries == 1) {
+    a.causal_offset = a.keys;
+    share_keys(a);
+  }
   const int64_t blocks = int64_t{a.batch} * a.heads * ceil_div(a.queries, kernel.queries());
   TRY(require(blocks < (int64_t{1} << 31), "attention of ", blocks, " blocks exceeds a grid's 2^31 - 1"));
   const int64_t head_bytes = std::max<int64_t>(1, int64_t{a.keys} * (a.depth + a.value_depth) * size_of(kernel));
   a.section = static_cast<int32_t>(
       std::clamp<int64_t>(kSectionBytes / head_bytes, 1, std::max<int64_t>(1, int64_t{a.batch} * a.heads)));
-  a.causal_offset = a.keys - a.queries;
   AttentionLaunch launch;
   LaunchShape& shape = launch.shape;
   shape.grid[0] = static_cast<uint32_t>(blocks);

@@ -30,6 +30,7 @@ struct AttentionKernel {
   bool turns = false;  ///< of kAttentionWgmma: groups of warps take turns at multiplying
   bool has_mask = false, nan_rows_are_zero = false;
   bool causal = false;  ///< the last query sees all keys, each one before it one fewer
+  bool joined = false;  ///< keys and values are those of two tensors each: of kAttentionSplit
 
   static constexpr int64_t kMostDepth = 128;
   int64_t queries() const;  ///< of a block
@@ -40,7 +41,7 @@ struct AttentionKernel {
     f("family", self.family), f("element", self.element), f("depth", self.depth), f("warps", self.warps);
     f("rows", self.rows), f("keys", self.keys), f("stages", self.stages), f("piece", self.piece);
     f("turns", self.turns), f("has_mask", self.has_mask), f("nan_rows_are_zero", self.nan_rows_are_zero);
-    f("causal", self.causal);
+    f("causal", self.causal), f("joined", self.joined);
   }
 };
 std::string_view entry_of(const AttentionKernel& kernel);
@@ -52,6 +53,9 @@ struct AttentionLaunch {
   LaunchShape shape;
   MapPlan maps[3];
 };
+/// Where there is one query, heads that share keys and values become queries of one head, so that a block reads them
+/// once. A kernel that is causal sees all keys then, as the one query did.
+void share_keys(AttentionArguments& arguments);
 Result<AttentionLaunch> plan_attention(const AttentionKernel& kernel, AttentionArguments& arguments,
                                        int64_t multiprocessors);
 

@@ -35,6 +35,34 @@ __device__ __forceinline__ void copy_lines(unsigned tile, const Element* from, l
   }
 }
 
+/// Rows of k or v of one head; where keys are joined, those from key `first` on lie in another tensor.
+struct KeyRows {
+  const Element *from, *more;
+  long long pitch, more_pitch;
+  int first;
+  __device__ __forceinline__ const Element* at(int key) const {
+    return key < first ? from + key * pitch : more + (key - first) * more_pitch;
+  }
+};
+/// copy_lines of joined keys: lines are keys from `key` on, of `keys` in all.
+template <class T>
+__device__ __forceinline__ void copy_joined_lines(unsigned tile, const KeyRows& rows, int key, int keys, int length) {
+  constexpr int kAtOnce = 32 / T::kChunks, kTotal = T::kBytes / T::kLineBytes,
+                kElements = kTile.piece / sizeof(Element), kWhole = 16 / sizeof(Element);
+  const int lane = threadIdx.x % 32, first = lane / T::kChunks, chunk = lane % T::kChunks;
+#pragma unroll
+  for (int i = 0; i < kTotal; i += kAtOnce) {
+    const unsigned to = T::at(tile, i + first, chunk);
+    const int at = key + (T::kWords ? key_of_line(i + first) : i + first);
+    const Element* row = rows.at(min(at, keys - 1)) + chunk * kWhole;
+#pragma unroll
+    for (int piece = 0; piece < 16 / kTile.piece; ++piece) {
+      const bool valid = at < keys && chunk * kWhole + piece * kElements < length;
+      copy_async<kTile.piece>(to + piece * kTile.piece, valid ? row + piece * kElements : row, valid);
+    }
+  }
+}
+
 /// A warp's result: the base and the sum of each query's weights, and the weighted sums of values.
 struct Part {
   float base[kQueries], total[kQueries], sums[kQueries][kJoinPitch];
@@ -108,10 +136,20 @@ struct Feed {
   const AttentionArguments& args;
   const Element *k, *v;
   unsigned stages;
+  const Element *more_k = nullptr, *more_v = nullptr;  ///< of joined keys
 
   __device__ __forceinline__ unsigned at(int step) const { return stages + step % kTile.stages * kStageBytes; }
   /// Two groups of copies: keys, then values.
   __device__ __forceinline__ void copy(int key, int step) const {
+    if constexpr (kTile.joined) {
+      const KeyRows keys{k, more_k, args.k_strides.row, args.more_k_strides.row, args.first_keys},
+          values{v, more_v, args.v_strides.row, args.more_v_strides.row, args.first_keys};
+      copy_joined_lines<KTile>(at(step), keys, key, args.keys, args.depth);
+      commit_copies();
+      copy_joined_lines<VTile>(at(step) + KTile::kBytes, values, key, args.keys, args.value_depth);
+      commit_copies();
+      return;
+    }
     copy_lines<KTile>(at(step), k + key * args.k_strides.row, args.k_strides.row, args.keys - key, args.depth);
     commit_copies();
     copy_lines<VTile>(at(step) + KTile::kBytes, v + key * args.v_strides.row, args.v_strides.row, args.keys - key,
@@ -177,8 +215,12 @@ extern "C" __global__ void __launch_bounds__(kTile.warps * 32, (kTile.warps == 4
   const int kv_head = tile.head / (args.heads / args.kv_heads);
   const Element* q = args.q + tile.batch * args.q_strides.batch + tile.head * args.q_strides.head;
   const unsigned own = shared_address(raw) + warp * kWarpBytes;
-  const Feed feed{args, args.k + tile.batch * args.k_strides.batch + kv_head * args.k_strides.head,
-                  args.v + tile.batch * args.v_strides.batch + kv_head * args.v_strides.head, own + QTile::kBytes};
+  Feed feed{args, args.k + tile.batch * args.k_strides.batch + kv_head * args.k_strides.head,
+            args.v + tile.batch * args.v_strides.batch + kv_head * args.v_strides.head, own + QTile::kBytes};
+  if constexpr (kTile.joined) {
+    feed.more_k = args.more_k + tile.batch * args.more_k_strides.batch + kv_head * args.more_k_strides.head;
+    feed.more_v = args.more_v + tile.batch * args.more_v_strides.batch + kv_head * args.more_v_strides.head;
+  }
   Sums sums = {};
   RunningSoftmax softmax;
   pdl_wait();

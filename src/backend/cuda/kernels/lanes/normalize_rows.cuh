@@ -18,7 +18,8 @@ struct Coefficients {
 
 /// A row a team: x and y of T; scale and bias of S, an element a column, or null for 1 and 0. Everything is computed in
 /// float. kHold: coefficients are read before the row, and while earlier kernels still run if none of them writes them;
-/// where rows are many, their registers are better spent on more rows at once. Not kCentered: the mean is taken to be 0.
+/// where rows are many, their registers are better spent on more rows at once. Not kCentered: the mean is taken to be
+/// 0.
 template <class T, class S, int kVec, int kLoads, bool kHold, bool kCentered, class Team>
 __device__ __forceinline__ void normalize_row(const Team& team, const Normalization& n) {
   const int thread = team.thread(), threads = team.threads(), cols = n.length;
