@@ -29,7 +29,7 @@ const std::set<std::string_view> kCudaNotByCases{
     "attention to joined keys",  // likewise
     "concatenation of views",    // claims a Slice or a Transpose, too: cuda/tactics/views_gpu_test.cc
     "convolution of bytes",      // claims three nodes or more: cuda/tactics/byte_products_gpu_test.cc
-    "gemm of bytes",         // likewise
+    "gemm of bytes",             // likewise
     "cublaslt",
     "cudnn",                      // where the libraries are: cuda/tactics/library_gpu_test.cc
     "fill",                       // random numbers: random_state_test.cc

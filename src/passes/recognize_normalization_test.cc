@@ -40,8 +40,8 @@ TEST(RecognizeNormalization, RootOfMeanSquares) {
          {"y = ElementWise{kind=div}(x, r); ", "i = Unary{kind=recip}(r); y = ElementWise{kind=prod}(i, x); ",
           "i = ElementWise{kind=div}(one, r); y = ElementWise{kind=prod}(x, i); ",
           "i = ElementWise{kind=pow}(e, back); y = ElementWise{kind=prod}(x, i); "}) {
-      const std::string text = after_pass(recognize_normalization,
-                                          str("x: f32[2, 3]; ", kSquares, square, kRootOfMean, end, "return y"));
+      const std::string text =
+          after_pass(recognize_normalization, str("x: f32[2, 3]; ", kSquares, square, kRootOfMean, end, "return y"));
       EXPECT_NE(text.find("y = Normalization{axes=[1], epsilon=0.25, groups=1, compute=f32, centered=false}(x)"),
                 std::string::npos)
           << text;
@@ -50,15 +50,17 @@ TEST(RecognizeNormalization, RootOfMeanSquares) {
 TEST(RecognizeNormalization, RootOfMeanSquaresTakesAScale) {
   EXPECT_EQ(after_pass(recognize_normalization,
                        str("x: f32[2, 3]; eps = Constant{value=f32[1, 1](0.25)}(); q = ElementWise{kind=prod}(x, x); ",
-                           kRootOfMean, "i = Unary{kind=recip}(r); n = ElementWise{kind=prod}(x, i); "
+                           kRootOfMean,
+                           "i = Unary{kind=recip}(r); n = ElementWise{kind=prod}(x, i); "
                            "g = Constant{value=f32[1, 3](1, 2, 3)}(); y = ElementWise{kind=prod}(g, n); return y")),
-            "x: f32[2, 3]\n%9 = Constant{value=f32[3](1, 2, 3)}()\n"
-            "y = Normalization{axes=[1], epsilon=0.25, groups=1, compute=f32, centered=false}(x, %9)\nreturn y\n");
+            "x: f32[2, 3]\n%11 = Constant{value=f32[3](1, 2, 3)}()\n"
+            "y = Normalization{axes=[1], epsilon=0.25, groups=1, compute=f32, centered=false}(x, %11)\nreturn y\n");
 }
 TEST(RecognizeNormalization, TakesTheCastsAroundIt) {  // as exporters spell it of halves
   const std::string text =
       str("x: f16[2, 3]; eps = Constant{value=f32[1, 1](0.25)}(); w = Cast{to=f32}(x); "
-          "q = ElementWise{kind=prod}(w, w); ", kRootOfMean,
+          "q = ElementWise{kind=prod}(w, w); ",
+          kRootOfMean,
           "i = Unary{kind=recip}(r); n = ElementWise{kind=prod}(w, i); h = Cast{to=f16}(n); "
           "g = Constant{value=f16[1, 3](1, 2, 3)}(); y = ElementWise{kind=prod}(g, h); return y");
   // A product behind the cast rounds once more: where rounding is meant, it stays.
@@ -70,10 +72,10 @@ TEST(RecognizeNormalization, TakesTheCastsAroundIt) {  // as exporters spell it 
   EXPECT_EQ(weakly_typed.find("ElementWise"), std::string::npos) << weakly_typed;
 }
 TEST(RecognizeNormalization, NotOfAnotherSquare) {
-  const std::string text = after_pass(
-      recognize_normalization, str("x: f32[2, 3]; z: f32[2, 3]; eps = Constant{value=f32[1, 1](0.25)}(); "
-                                   "q = ElementWise{kind=prod}(x, z); ", kRootOfMean,
-                                   "y = ElementWise{kind=div}(x, r); return y"));
+  const std::string text =
+      after_pass(recognize_normalization, str("x: f32[2, 3]; z: f32[2, 3]; eps = Constant{value=f32[1, 1](0.25)}(); "
+                                              "q = ElementWise{kind=prod}(x, z); ",
+                                              kRootOfMean, "y = ElementWise{kind=div}(x, r); return y"));
   EXPECT_EQ(text.find("Normalization"), std::string::npos) << text;
 }
 TEST(RecognizeNormalization, NotOfAnotherMean) {  // the variance is that of z

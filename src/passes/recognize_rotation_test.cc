@@ -75,7 +75,8 @@ TEST(RecognizeRotation, KeepsBits) {
     std::vector<HostTensor> inputs;
     for (const Extents& extents : {Extents{2, 3, 5, 8}, Extents{1, 1, 5, 8}, Extents{1, 1, 5, 8}}) {
       std::vector<double> values;
-      for (int64_t i = 0; i < volume(extents); ++i) values.push_back(std::sin(1.7 * static_cast<double>(i + std::ssize(inputs))));
+      for (int64_t i = 0; i < volume(extents); ++i)
+        values.push_back(std::sin(1.7 * static_cast<double>(i + std::ssize(inputs))));
       inputs.push_back(HostTensor::of(DType::kF32, extents, values));
     }
     ir::Graph graph = ir::parse(kInputs + spelling + kSum).value();

@@ -80,12 +80,13 @@ TEST(NestOfViews, Gates) {  // the halves of one product
                   "y = ElementWise{kind=prod}(s, b); return y");
 }
 TEST(NestOfViews, RotaryEmbedding) {  // of heads that are part of a product of three projections
-  expect_one_step("nest of views",
-                  "x: f32[2, 5, 48]; c: f32[1, 1, 5, 2, 4]; s: f32[1, 1, 5, 2, 4]; "
-                  "q = Slice{starts=[16], sizes=[24], axes=[2]}(x); r = Reshape{dims=[2, 5, 3, 2, 4]}(q); "
-                  "t = Transpose{perm=[0, 2, 1, 3, 4]}(r); b = Slice{starts=[1], sizes=[2], strides=[-1], axes=[3]}(t); "
-                  "u = ElementWise{kind=prod}(t, c); v = ElementWise{kind=prod}(b, s); "
-                  "y = ElementWise{kind=sum}(u, v); return y");
+  expect_one_step(
+      "nest of views",
+      "x: f32[2, 5, 48]; c: f32[1, 1, 5, 2, 4]; s: f32[1, 1, 5, 2, 4]; "
+      "q = Slice{starts=[16], sizes=[24], axes=[2]}(x); r = Reshape{dims=[2, 5, 3, 2, 4]}(q); "
+      "t = Transpose{perm=[0, 2, 1, 3, 4]}(r); b = Slice{starts=[1], sizes=[2], strides=[-1], axes=[3]}(t); "
+      "u = ElementWise{kind=prod}(t, c); v = ElementWise{kind=prod}(b, s); "
+      "y = ElementWise{kind=sum}(u, v); return y");
 }
 TEST(NestOfViews, PairsThatTakeTurns) {
   expect_one_step("nest of views",
@@ -136,8 +137,9 @@ TEST(ConcatenationOfViews, OfElementsOfOneByte) {
                   "y = Concatenation{axis=1}(z, a, z); return y");
 }
 TEST(ConcatenationOfViews, SaysWhyNot) {
-  const Found found = find("concatenation of views",
-                           "x: f32[6]; z: f32[3, 2]; r = Reshape{dims=[3, 2]}(x); y = Concatenation{axis=1}(r, z); return y");
+  const Found found =
+      find("concatenation of views",
+           "x: f32[6]; z: f32[3, 2]; r = Reshape{dims=[3, 2]}(x); y = Concatenation{axis=1}(r, z); return y");
   ASSERT_FALSE(found.region);
   EXPECT_EQ(found.region.error().reason, "it reads nothing that Slices or Transposes move");
 }

@@ -166,11 +166,15 @@ TEST_F(AttentionOnGpu, KeysMayBeJoinedOfTwoTensors) {
     bool tf32 = false;
   };
   constexpr DType kF16 = DType::kF16, kBF16 = DType::kBF16, kF32 = DType::kF32;
-  for (const Joined& c : {Joined{"a token", kF16, 2, 8, 2, 1, 300, 64}, {"three tokens", kBF16, 1, 6, 6, 3, 77, 32},
-                          {"many keys", kF16, 1, 4, 1, 1, 1100, 128}, {"nothing before", kF16, 2, 4, 4, 5, 0, 64},
-                          {"odd", kF16, 1, 3, 3, 2, 31, 24}, {"in TF32", kF32, 2, 4, 2, 1, 90, 64, true}}) {
+  for (const Joined& c : {Joined{"a token", kF16, 2, 8, 2, 1, 300, 64},
+                          {"three tokens", kBF16, 1, 6, 6, 3, 77, 32},
+                          {"many keys", kF16, 1, 4, 1, 1, 1100, 128},
+                          {"nothing before", kF16, 2, 4, 4, 5, 0, 64},
+                          {"odd", kF16, 1, 3, 3, 2, 31, 24},
+                          {"in TF32", kF32, 2, 4, 2, 1, 90, 64, true}}) {
     Net net(c.type);
-    const int64_t width = (c.heads + 2 * c.kv_heads) * c.depth, each = c.heads / c.kv_heads, keys = c.before + c.queries;
+    const int64_t width = (c.heads + 2 * c.kv_heads) * c.depth, each = c.heads / c.kv_heads,
+                  keys = c.before + c.queries;
     const ir::ValueId all = net.input({c.batch, c.queries, width});
     const auto heads = [&](int64_t first, int64_t count) {
       const ir::ValueId part = net.add(ops::Slice{{first * c.depth}, {count * c.depth}, {1}, {2}}, {all});
@@ -180,7 +184,8 @@ TEST_F(AttentionOnGpu, KeysMayBeJoinedOfTwoTensors) {
     const auto joined = [&](int64_t first) {
       const ir::ValueId caches = net.input({3, c.batch, c.kv_heads, c.before, c.depth});
       const ir::ValueId layer = net.add(ops::Slice{{1}, {1}, {1}, {0}}, {caches});
-      const ir::ValueId cache = net.add(ops::Reshape{.dims = {c.batch, c.kv_heads, c.before, c.depth}, .zero_is_placeholder = false}, {layer});
+      const ir::ValueId cache = net.add(
+          ops::Reshape{.dims = {c.batch, c.kv_heads, c.before, c.depth}, .zero_is_placeholder = false}, {layer});
       const ir::ValueId rows = net.add(ops::Concatenation{2}, {cache, heads(first, c.kv_heads)});
       const ir::ValueId apart = net.add(ops::Reshape{.dims = {c.batch, c.kv_heads, 1, keys, c.depth}}, {rows});
       const ir::ValueId wide = net.add(ops::Expand{{c.batch, c.kv_heads, each, keys, c.depth}}, {apart});
