@@ -16,21 +16,26 @@ namespace {
 /// Tactics that no case reaches, each with the tests that do.
 const std::set<std::string_view> kCpuNotByCases{
     "attention",                  // claims many nodes: cpu/tactics/attention_test.cc
+    "concatenation of views",     // claims a Slice or a Transpose, too: cpu/tactics/views_test.cc
     "convolution of bytes",       // claims three nodes or more: cpu/tactics/byte_products_test.cc
     "gemm of bytes",              // likewise
     "gemm of quantized weights",  // claims two nodes: cpu/tactics/weight_only_products_test.cc
     "fill",                       // random numbers: random_state_test.cc
+    "nest of views",              // claims a Slice or a Transpose, too: cpu/tactics/views_test.cc
     "plugin",                     // what a program brings: api/build/plugin_test.cc
 };
 const std::set<std::string_view> kCudaNotByCases{
-    "attention",             // claims many nodes: cuda/tactics/attention_gpu_test.cc
-    "convolution of bytes",  // claims three nodes or more: cuda/tactics/byte_products_gpu_test.cc
-    "gemm of bytes",         // likewise
+    "attention",                 // claims many nodes: cuda/tactics/attention_gpu_test.cc
+    "attention to joined keys",  // likewise
+    "concatenation of views",    // claims a Slice or a Transpose, too: cuda/tactics/views_gpu_test.cc
+    "convolution of bytes",      // claims three nodes or more: cuda/tactics/byte_products_gpu_test.cc
+    "gemm of bytes",             // likewise
     "cublaslt",
     "cudnn",                      // where the libraries are: cuda/tactics/library_gpu_test.cc
     "fill",                       // random numbers: random_state_test.cc
     "gemm of quantized weights",  // claims two nodes: cuda/tactics/weight_only_products_gpu_test.cc
     "joined convolution",         // claims a Concatenation too: cuda/tactics/convolution_gpu_test.cc
+    "nest of views",              // claims a Slice or a Transpose, too: cuda/tactics/views_gpu_test.cc
     "plugin",                     // what a program brings: api/build/plugin_test.cc
     "squeeze excite",             // claims many nodes: cuda/tactics/squeeze_excite_gpu_test.cc
 };

@@ -121,9 +121,10 @@ Status Normalization::reference(ReferenceContext& cx) const {
   const std::vector<double> xs = x.numbers();
   const double count = static_cast<double>(x.volume()) / static_cast<double>(std::max<int64_t>(to.volume, 1));
   std::vector<double> means(static_cast<size_t>(to.volume)), variances(means);
-  for_each_index(x.extents(), [&](int64_t i, const Extents& index) {
-    means[static_cast<size_t>(project(to, index))] += xs[static_cast<size_t>(i)] / count;
-  });
+  if (centered)
+    for_each_index(x.extents(), [&](int64_t i, const Extents& index) {
+      means[static_cast<size_t>(project(to, index))] += xs[static_cast<size_t>(i)] / count;
+    });
   for_each_index(x.extents(), [&](int64_t i, const Extents& index) {
     const auto at = static_cast<size_t>(project(to, index));
     const double difference = xs[static_cast<size_t>(i)] - means[at];

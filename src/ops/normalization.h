@@ -1,4 +1,4 @@
-/// Layer, instance and group normalisation.
+/// Layer, instance, group and RMS normalisation.
 #pragma once
 
 #include "ops/op.h"
@@ -6,7 +6,8 @@
 namespace kiln::ops {
 
 /// y = (x - mean) / sqrt(variance + epsilon) * scale + bias, mean and variance (of all elements, not their sample's)
-/// over `axes` and, with several groups, over the channels of a group too, which are neighbours on axis 1.
+/// over `axes` and, with several groups, over the channels of a group too, which are neighbours on axis 1. Where it is
+/// not `centered`, the mean is taken to be 0: x / sqrt(mean(x^2) + epsilon) * scale + bias, RMS normalisation.
 ///   in   x      float, rank >= 1
 ///        scale  x's type, broadcast to x with axes aligned at the right; optional. Axis 1 may also have one extent a
 ///        bias   group. As scale; optional
@@ -19,11 +20,13 @@ struct Normalization {
   double epsilon = 1e-5;
   int64_t groups = 1;           ///< of axis 1, which is then none of `axes`
   DType compute = DType::kF32;  ///< the type to compute in; statistics are never in less than f32
+  bool centered = true;
   static void reflect(auto& self, auto f) {
     f("axes", self.axes);
     f("epsilon", self.epsilon);
     f("groups", self.groups);
     f("compute", self.compute);
+    f("centered", self.centered);
   }
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;

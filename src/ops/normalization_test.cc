@@ -40,6 +40,19 @@ const CaseTable<Normalization> kCases{
      {{{1, 4, 3, 3}}, weights({1, 4, 1, 1}), weights({1, 4, 1, 1})}},
     {"outermost", {.axes = {0}, .epsilon = 1e-3}, {{{9, 17}}}},
     {"empty batch", {.axes = {-1}}, {{{0, 33}}, weights({1, 33})}},
+    {"root of mean squares", {.axes = {-1}, .centered = false}, {{{2, 5, 96}}, weights({1, 1, 96})}},
+    {"root of mean squares, no scale", {.axes = {-1}, .centered = false}, {{{7, 33}}}},
+    {"root of mean squares, a bias, two axes",
+     {.axes = {1, 2}, .centered = false},
+     {{{3, 4, 7}}, weights({1, 4, 7}), weights({1, 4, 7})}},
+    {"root of mean squares, far from zero",
+     {.axes = {-1}, .centered = false},
+     {{{4, 770}, DType::kF32, Fill::kHuge}, weights({1, 770})}},
+    {"root of mean squares, longer than a block holds", {.axes = {-1}, .centered = false}, {{{2, 70'001}}}},
+    {"root of mean squares, many short rows", {.axes = {-1}, .centered = false}, {{{4099, 24}}, weights({1, 24})}},
+    {"root of mean squares, half",
+     {.axes = {-1}, .centered = false},
+     {{{5, 2048}, DType::kF16}, weights({1, 2048}, DType::kF16)}},
     {"half", {.axes = {-1}}, {{{5, 96}, DType::kF16}, weights({1, 96}, DType::kF16), weights({1, 96}, DType::kF16)}},
 };
 
@@ -57,6 +70,10 @@ TEST(Normalization, KnownAnswers) {
   // Variance 4 and epsilon 5: divided by 3.
   expect_near(run_reference_numbers(Normalization{.axes = {1}, .epsilon = 5}, {f64({1, 2}, {1, 5})}),
               {-2.0 / 3, 2.0 / 3});
+  // Mean square 25 and epsilon 11: divided by 6.
+  expect_near(run_reference_numbers(Normalization{.axes = {1}, .epsilon = 11, .centered = false},
+                                    {f64({1, 2}, {1, 7}), f64({1, 2}, {6, 12})}),
+              {1, 14});
   // Channels 0 and 1 are one group (mean 3, variance 4), 2 and 3 the other (mean 30, variance 400).
   const Normalization group{.axes = {2}, .epsilon = 0, .groups = 2};
   const CaseInput x = f64({1, 4, 1}, {1, 5, 10, 50});

@@ -36,19 +36,33 @@ bool only_moves(const Op& op) {
          op.as<ops::Slice>() || op.as<ops::Expand>();
 }
 
-/// Whether products of two variables alone read the value, perhaps moved and multiplied by numbers.
-bool feeds_products(const ir::Graph& graph, ir::ValueId value, int depth = 8) {
+/// Whether the node splits the channels of its input into heads, or moves heads: what reads its result could not be
+/// computed with the product.
+bool moves_heads(const ir::Graph& graph, ir::NodeId id) {
+  const ir::Node& node = graph.node(id);
+  if (node.op.as<ops::Transpose>()) return true;
+  const Shape &from = graph.type(node.inputs[0]).shape, &to = graph.type(node.outputs[0]).shape;
+  return node.op.as<ops::Reshape>() && !to.empty() && from.back() != to.back();
+}
+
+/// Whether those alone read the value that can read it in a larger tensor: products of two variables, perhaps behind
+/// what moves it or multiplies it by numbers; and of heads pointwise ops (rotary embeddings) and Concatenations (caches
+/// of keys and values).
+bool is_read_in_place(const ir::Graph& graph, ir::ValueId value, bool is_head = false, int depth = 8) {
   const auto& users = graph.value(value).users;
   if (graph.is_output(value) || users.empty() || depth == 0) return false;
   return std::ranges::all_of(users, [&](ir::NodeId user) {
     const ir::Node& node = graph.node(user);
     const ir::ValueId other = node.inputs[node.inputs[0] == value && node.inputs.size() > 1 ? 1 : 0];
     if (node.op.as<ops::MatrixMultiply>()) return !graph.constant(other);
-    if (only_moves(node.op)) return node.inputs[0] == value && feeds_products(graph, node.outputs[0], depth - 1);
+    if (only_moves(node.op))
+      return node.inputs[0] == value &&
+             is_read_in_place(graph, node.outputs[0], is_head || moves_heads(graph, user), depth - 1);
+    if (is_head && (node.op.has(Trait::kPointwise) || node.op.as<ops::Concatenation>())) return true;
     const auto* op = node.op.as<ops::ElementWise>();
     const HostTensor* number = op ? graph.constant(other) : nullptr;
     const bool scales = op && (op->kind == ops::ElementWiseKind::kProd || op->kind == ops::ElementWiseKind::kDiv);
-    return number && number->volume() == 1 && scales && feeds_products(graph, node.outputs[0], depth - 1);
+    return number && number->volume() == 1 && scales && is_read_in_place(graph, node.outputs[0], false, depth - 1);
   });
 }
 
@@ -78,7 +92,7 @@ std::optional<Projection> projection_at(const ir::Graph& graph, ir::NodeId id) {
     found.bias = bias_behind(graph, user, found.result);
     if (found.bias != ir::ValueId::kNone) found.result = graph.node(user).outputs[0];
   }
-  return feeds_products(graph, found.result) ? std::optional(found) : std::nullopt;
+  return is_read_in_place(graph, found.result) ? std::optional(found) : std::nullopt;
 }
 
 /// Whether the matrices of two products can be one: of numbers, or of bytes that are dequantized alike.

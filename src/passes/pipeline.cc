@@ -19,6 +19,7 @@
 #include "passes/recognize_gelu.h"
 #include "passes/recognize_normalization.h"
 #include "passes/recognize_recurrence.h"
+#include "passes/recognize_rotation.h"
 #include "passes/remove_dead.h"
 #include "passes/remove_identities.h"
 #include "passes/shape_arithmetic.h"
@@ -50,6 +51,7 @@ std::span<const NamedPass> pipeline() {
       {"simplify_arithmetic", simplify_arithmetic},
       {"recognize_gelu", recognize_gelu},
       {"recognize_normalization", recognize_normalization},
+      {"recognize_rotation", recognize_rotation},
       {"recognize_recurrence", recognize_recurrence},
       {"split_coefficients", split_coefficients},
       {"gather_to_slice", gather_to_slice},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "ops/cast.h"
 #include "ops/normalization.h"
 #include "ops/reduce.h"
 #include "passes/formula.h"
@@ -51,6 +52,49 @@ Status recognize_core(ir::Graph& graph, const PassContext& cx) {
   return {};
 }
 
+/// What x is divided by, as exporters spell it: the root of `square` (named "mean") and an epsilon, inverted.
+std::vector<ir::Pattern> inverse_roots(const ir::Pattern& mean) {
+  const ir::Pattern shifted = sum(mean, constant("epsilon")), root = unary(ops::UnaryKind::kSqrt, shifted);
+  return {unary(ops::UnaryKind::kRecip, root), quotient(ir::number(1), root), power(shifted, ir::number(-0.5))};
+}
+
+Status recognize_root(ir::Graph& graph, const PassContext& cx) {
+  const ir::Pattern x = any("x");
+  for (const ir::Pattern& square : {power(x, ir::number(2)), product(x, x)}) {
+    const ir::Pattern mean = ir::op<ops::Reduce>("mean", square);
+    std::vector<ir::Pattern> patterns{quotient(x, unary(ops::UnaryKind::kSqrt, sum(mean, constant("epsilon"))), "y")};
+    for (const ir::Pattern& inverse : inverse_roots(mean)) patterns.push_back(product(x, inverse, "y"));
+    for (const ir::Pattern& pattern : patterns)
+      TRY(rewrite(graph, pattern, [&](const ir::Capture& found, ir::Patch& patch) -> Status {
+        const TensorType& type = found.type("x");
+        const auto axes = mean_axes(found.op<ops::Reduce>("mean"), type.rank());
+        const auto epsilon = ir::uniform_constant(found.graph(), found.value("epsilon"));
+        if (!axes || !epsilon || *epsilon < 0 || !is_float(type.dtype) || type.dtype == DType::kF64 ||
+            rounds_in_between(cx, type.dtype) || !type.same_type(found.type("y")))
+          return {};
+        const ops::Normalization op{.axes = *axes, .epsilon = *epsilon, .centered = false};
+        return patch.replace(found.value("y"), TRY(patch.add(op, {found.value("x")})));
+      }));
+  }
+  return {};
+}
+
+/// A Normalization in FP32 of what was cast to it, and whose result is cast back, is one of the narrower type, which
+/// is computed in FP32 and rounded once.
+Status absorb_casts(ir::Graph& graph) {
+  const ir::Pattern pattern =
+      ir::op<ops::Cast>("y", ir::op<ops::Normalization>("normalized", ir::op<ops::Cast>("wide", any("x"))));
+  return rewrite(graph, pattern, [&](const ir::Capture& found, ir::Patch& patch) -> Status {
+    const DType type = found.type("x").dtype;
+    if (found.node("normalized").inputs.size() != 1 || !found.used_once("normalized") ||
+        found.type("wide").dtype != DType::kF32 || found.type("y").dtype != type ||
+        (type != DType::kF16 && type != DType::kBF16))
+      return {};
+    const ir::ValueId y = TRY(patch.add(found.op<ops::Normalization>("normalized"), {found.value("x")}));
+    return patch.replace(found.value("y"), y);
+  });
+}
+
 /// Extents without leading ones, down to the normalised axes' rank.
 Extents without_leading_ones(Extents extents, size_t rank) {
   while (extents.size() > rank && extents[0] == 1) extents.erase(extents.begin());
@@ -83,6 +127,8 @@ Status absorb(ir::Graph& graph, const PassContext& cx, const ir::Pattern& patter
 Status recognize_normalization(ir::Graph& graph, PassContext& cx) {
   if (cx.refittable) return {};  // the constants that decide may become others
   TRY(recognize_core(graph, cx));
+  TRY(recognize_root(graph, cx));
+  TRY(absorb_casts(graph));
   const ir::Pattern normalized = ir::op<ops::Normalization>("normalized", any("x"));
   TRY(absorb(graph, cx, product(normalized, constant("c"), "y"), 1));
   return absorb(graph, cx, sum(normalized, constant("c"), "y"), 2);

@@ -28,11 +28,11 @@ TEST(SliceRows, TheLastLayerOfAClassifier) {  // its residual too
       "w = Constant{value=f32[1, 2, 2](1, 2, 3, 4)}()\n"
       "c = Constant{value=f32[1, 1, 2](5, 6)}()\n"
       "%11 = Slice{starts=[0], sizes=[1], strides=[], axes=[1], mode=strict_bounds}(x)\n"
-      "%19 = Normalization{axes=[2], epsilon=1e-05, groups=1, compute=f32}(%11)\n"
+      "%19 = Normalization{axes=[2], epsilon=1e-05, groups=1, compute=f32, centered=true}(%11)\n"
       "%17 = MatrixMultiply{a=none, b=none}(%19, w)\n"
       "%15 = ElementWise{kind=sum}(%17, c)\n"
       "%13 = ElementWise{kind=sum}(%11, %15)\n"
-      "y = Normalization{axes=[2], epsilon=1e-05, groups=1, compute=f32}(%13)\n"
+      "y = Normalization{axes=[2], epsilon=1e-05, groups=1, compute=f32, centered=true}(%13)\n"
       "return y\n");
 }
 TEST(SliceRows, NotOfPointwiseNodesAlone) {  // which would be parted from what they follow

@@ -7,10 +7,26 @@
 template const kiln::StepKind& kiln::step_kind<kiln::steps::Attention>();
 
 namespace kiln::steps {
+namespace {
+
+constexpr size_t kJoinedOperands = 2;  // what holds the keys and the values that follow
+
+}  // namespace
+
+bool Attention::is_joined(const StepTypes& types) {
+  return types.inputs.size() > kInputs && types.outputs[0].dtype == types.inputs[0].dtype;
+}
 
 Status Attention::check(const StepTypes& types) const {
   const DType q = types.inputs[0].dtype;
   TRY(require(is_kernel_float(q), "attention of ", q, "; f32, f16 and bf16 are possible"));
+  if (is_joined(types)) {
+    TRY(require(types.inputs.size() == kInputs + kJoinedOperands && types.inputs[kInputs].present &&
+                    types.inputs[kInputs + 1].present,
+                "attention of ", q, " has ", types.inputs.size(), " inputs; it takes ", kInputs, ", or ",
+                kInputs + kJoinedOperands, " that are there but for the mask"));
+    return require_one_type(types);
+  }
   if (types.inputs.size() == kInputs) return require_one_type(types);
   TRY(require(types.inputs.size() == kInputs + kResultOperands, "attention has ", types.inputs.size(), " inputs; ",
               kInputs, ", or where its result is quantized ", kInputs + kResultOperands, " are possible"));
@@ -20,13 +36,20 @@ Status Attention::check(const StepTypes& types) const {
 }
 
 Status Attention::check(const StepTypes& types, const StepShapes& shapes) const {
-  TRY(require(shapes.params.size() == AttentionLayout::kNumParams, "an attention step has ", shapes.params.size(),
-              " parameters; it takes ", AttentionLayout::kNumParams));
-  if (types.inputs.size() > kInputs) TRY(check_quantized_result(types, shapes));
-  std::array<int64_t, 5> volumes;
+  const bool joined = is_joined(types);
+  const size_t params = joined ? AttentionLayout::kNumJoinedParams : AttentionLayout::kNumParams;
+  TRY(require(shapes.params.size() == params, "an attention step has ", shapes.params.size(), " parameters; it takes ",
+              params));
+  const AttentionLayout layout = AttentionLayout::of(shapes.params);
+  TRY(require(joined == (layout.first_keys >= 0), "attention has ", types.inputs.size(), " inputs, and ",
+              layout.first_keys, " keys in the first of two tensors"));
+  if (!joined && types.inputs.size() > kInputs) TRY(check_quantized_result(types, shapes));
+  std::array<int64_t, 7> volumes{};
   for (size_t i = 0; i < kInputs; ++i) volumes[i] = types.inputs[i].present ? volume(shapes.inputs[i]) : -1;
   volumes[4] = volume(shapes.outputs[0]);
-  return AttentionLayout::of(shapes.params).check(volumes);
+  if (joined)
+    for (size_t i = kInputs; i < shapes.inputs.size(); ++i) volumes[i + 1] = volume(shapes.inputs[i]);
+  return layout.check(volumes);
 }
 
 }  // namespace kiln::steps

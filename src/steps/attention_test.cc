@@ -36,6 +36,26 @@ TEST(AttentionStep, TakesWhatLiesInItsTensors) {
   sample.params.pop_back();
   EXPECT_EQ(sample.error(), "an attention step has 31 parameters; it takes 32");
 }
+TEST(AttentionStep, JoinsKeysOfTwoTensors) {
+  Sample sample;
+  sample.types.inputs.resize(6, {.dtype = DType::kF16, .rank = 2});
+  sample.inputs = {{2, 4}, {2, 4}, {2, 4}, {2, 3}, {1, 4}, {1, 4}};
+  EXPECT_EQ(sample.error(), "an attention step has 32 parameters; it takes 43");
+  sample.params.push_back(2);  // keys of the first tensors
+  for (int i = 0; i < 2; ++i) sample.params.insert(sample.params.end(), {0, 0, 0, 4, 1});
+  EXPECT_EQ(sample.error(), "");
+  sample.inputs[5] = {1, 3};
+  EXPECT_EQ(sample.error(), "what follows v of attention lies outside of its 3 elements");
+  sample.inputs[5] = {1, 4};
+  sample.params[32] = 1;
+  EXPECT_EQ(sample.error(), "what follows k of attention lies outside of its 4 elements");
+  sample.params[32] = 4;
+  EXPECT_EQ(sample.error(), "attention of 3 keys has 4 of them in its first tensor");
+  sample.params[32] = -1;
+  EXPECT_EQ(sample.error(), "attention has 6 inputs, and -1 keys in the first of two tensors");
+  sample.types.inputs[4].present = false;
+  EXPECT_EQ(sample.error(), "attention has 6 inputs; it takes 4, or 6 that are there but for the mask");
+}
 TEST(AttentionStep, IsOfOneFloatType) {
   Sample sample;
   sample.types.inputs[3].dtype = DType::kF32;

@@ -14,6 +14,7 @@ Status Normalization::check(const StepTypes& types) const {
               " axes does not fit a tensor of rank ", x.rank));
   TRY(require(groups >= 1 && groups < int64_t{1} << 31, "a normalisation has ", groups,
               " groups; 1 to 2^31 - 1 are possible"));
+  TRY(require(rows || centered, "a normalisation of planes without their mean; it is possible of rows only"));
   const bool quantizes = types.inputs.size() == kInputs + kResultOperands;
   TRY(require((quantizes && rows) || types.inputs.size() == kInputs, "a normalisation of ", rows ? "rows" : "planes",
               " has ", types.inputs.size(), " inputs; ", kInputs, ", or of rows that are quantized ",

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "ops/concatenation.h"
 #include "ops/element_wise.h"
 #include "ops/matrix_multiply.h"
 #include "ops/quantize.h"
@@ -240,8 +241,59 @@ class Walk {
     return StridedView{x.source, x.offset, {e[0], e[1], e[3], e[4]}, {s[0], s[1], s[3], s[4]}};
   }
 
+  /// Two tensors whose rows a Concatenation joins to those of an operand, along axes of [batch, head, row, channel].
+  struct Parts {
+    StridedView first, more;
+  };
+  /// The parts of k or v, whose view is all of a Concatenation that nobody else reads. Notes the nodes.
+  std::optional<Parts> parts_of(const StridedView& joined) {
+    const ir::ValueId value = joined.source;
+    const auto* op = graph_.producer_as<ops::Concatenation>(value);
+    if (!op || !is_inner(value)) return std::nullopt;
+    const ir::NodeId id = graph_.value(value).producer;
+    const std::vector<ir::ValueId>& inputs = graph_.node(id).inputs;
+    const StridedView whole = whole_view(graph_, value);
+    constexpr int kRows = 2;
+    if (inputs.size() != 2 || whole.extents.size() != 4 || normalize_axis(op->axis, 4).value_or(-1) != kRows ||
+        joined.extents != whole.extents || joined.strides != whole.strides || joined.offset != sym::Expr(0))
+      return std::nullopt;
+    nodes_.push_back(id);
+    const StridedView more = rows_behind(inputs[1]), first = rows_behind(inputs[0]);
+    return Parts{first, more};
+  }
+  /// The value in the memory of what nodes that only move it read, as far as its channels stay side by side.
+  StridedView rows_behind(ir::ValueId value) {
+    std::vector<Link> links;
+    for (ir::ValueId at = value; is_inner(at); at = links.back().value) {
+      const ir::NodeId id = graph_.value(at).producer;
+      if (!may_be_viewed(graph_, id)) break;
+      links.push_back({id, graph_.node(id).inputs[0], std::nullopt});
+    }
+    for (;; links.pop_back()) {
+      std::optional<StridedView> view = whole_view(graph_, links.empty() ? value : links.back().value);
+      for (size_t i = links.size(); view && i-- > 0;) view = moved_view(graph_, links[i].node, *view);
+      if (!view || view->strides.back() != sym::Expr(1)) continue;
+      for (const Link& link : links) nodes_.push_back(link.node);
+      return *view;
+    }
+  }
+  /// Replaces k and v by the first of the parts that they are joined of.
+  std::optional<Reject> split_keys() {
+    for (const size_t i : {1, 2}) {
+      parts_[i - 1] = operands_[i] ? parts_of(*operands_[i]) : std::nullopt;
+      if (!parts_[i - 1]) return Reject{"keys and values are not joined of two tensors for this attention alone"};
+    }
+    if (parts_[0]->first.extents[2] != parts_[1]->first.extents[2])
+      return Reject{"keys and values are joined of tensors of different lengths"};
+    keys_ = operands_[1]->extents[2];
+    for (const size_t i : {1, 2}) operands_[i] = parts_[i - 1]->first;
+    return std::nullopt;
+  }
+
   Match region(ir::NodeId root, StridedView out) {
     const size_t rank = out.extents.size();
+    if (reach_.joined_keys)
+      if (auto refused = split_keys()) return std::unexpected(std::move(*refused));
     for (const auto& each : operands_) {
       if (!each) return reject("the channels of an operand do not lie side by side");
       const TensorType& type = graph_.type(each->source);
@@ -259,14 +311,21 @@ class Walk {
     const auto& [q, k, v] = operands_;
     Region region{std::move(nodes_), {q->source, k->source, v->source, mask_}, {graph_.node(root).outputs[0]}, {}};
     const ir::ValueId floats = quantized_ ? quantized_->x : region.outputs[0];
+    std::vector<ir::ValueId> others{k->source, v->source, mask_, floats};
+    if (reach_.joined_keys)
+      for (const auto& parts : parts_) {
+        region.inputs.push_back(parts->more.source);
+        others.push_back(parts->more.source);
+      }
     if (quantized_) region.inputs.insert(region.inputs.end(), {quantized_->scale, quantized_->zero});
-    for (const ir::ValueId value : {k->source, v->source, mask_, floats})
+    for (const ir::ValueId value : others)
       if (value != ir::ValueId::kNone && graph_.type(value).dtype != graph_.type(q->source).dtype)
         return reject("q is ", graph_.type(q->source), ", another operand ", graph_.type(value));
     region.data = to_record(steps::Attention{.scale = scale_, .nan_rows_are_zero = nan_rows_are_zero_});
     const size_t axes = out.extents.size();
-    region.params = {out.extents[0],       axes == 4 ? out.extents[1] : 1, out.extents[axes - 2],
-                     k->extents[axes - 2], q->extents[axes - 1],           out.extents[axes - 1]};
+    region.params = {out.extents[0],        axes == 4 ? out.extents[1] : 1,
+                     out.extents[axes - 2], reach_.joined_keys ? keys_ : k->extents[axes - 2],
+                     q->extents[axes - 1],  out.extents[axes - 1]};
     for (const auto& each : operands_) add_operand(*each, out.extents, axes - 2, region.params);
     add_operand(mask, out.extents, axes - 1, region.params);
     add_operand(out, out.extents, axes - 2, region.params);
@@ -275,6 +334,9 @@ class Walk {
     const bool one_for_all = axes == 3 || k->extents[1] == sym::Expr(1) || v->extents[1] == sym::Expr(1);
     region.params.push_back(one_for_all || !shares_heads_ ? region.params[1] : k->extents[1]);
     CHECK(region.params.size() == AttentionLayout::kNumParams);
+    if (!reach_.joined_keys) return region;
+    region.params.push_back(parts_[0]->first.extents[2]);
+    for (const auto& parts : parts_) add_operand(parts->more, out.extents, axes - 2, region.params);
     return region;
   }
   /// Makes the batch of two of the first three axes, where in every operand one lies behind the other or neither
@@ -317,6 +379,8 @@ class Walk {
   std::vector<ir::NodeId> nodes_;
   std::array<std::optional<StridedView>, 3> operands_;  // q, k, v
   ir::ValueId mask_ = ir::ValueId::kNone;
+  std::array<std::optional<Parts>, 2> parts_;  // of k and v, where keys are joined
+  sym::Expr keys_;                             // then: of both parts
   double scale_ = 1;
   bool may_share_ = true;      // whether k and v may be seen as they are before heads repeat them
   bool shares_heads_ = false;  // whether they are

@@ -6,6 +6,8 @@
 
 #include "ops/cast.h"
 #include "ops/expand.h"
+#include "ops/slice.h"
+#include "ops/transpose.h"
 #include "tactics/quantization.h"
 
 namespace kiln {
@@ -17,8 +19,8 @@ constexpr size_t kMostCode = 64;  // instructions that a nest holds
 
 class Grower {
  public:
-  Grower(const ir::Graph& graph, ir::NodeId root, bool (*has_type)(DType))
-      : graph_(graph), root_(root), has_type_(has_type) {}
+  Grower(const ir::Graph& graph, ir::NodeId root, bool (*has_type)(DType), ChainReach reach)
+      : graph_(graph), root_(root), has_type_(has_type), reach_(reach) {}
 
   std::expected<Chain, Reject> run() {
     if (const auto refused = refusal(root_); !refused.empty()) return reject(refused);
@@ -36,6 +38,10 @@ class Grower {
         break;
       }
     }
+    if (reach_ == ChainReach::kViews && std::ranges::none_of(inside_, [&](ir::NodeId id) {
+          return graph_.node(id).op.as<ops::Slice>() || graph_.node(id).op.as<ops::Transpose>();
+        }))
+      return reject("it reads nothing that Slices or Transposes move");
     return build();
   }
 
@@ -69,6 +75,38 @@ class Grower {
   }
 
   bool is_expand(ir::NodeId id) const { return graph_.node(id).op.as<ops::Expand>() != nullptr; }
+  /// Whether the node moves elements that the chain reads where they lay before.
+  bool is_move(ir::NodeId id) const { return reach_ == ChainReach::kViews && keeps_rows_readable(graph_, id); }
+
+  /// `view` along the root's axes; nothing where a kernel cannot read it or would better not.
+  std::optional<StridedView> along_root(const StridedView& view) const {
+    const Shape& space = graph_.output_type(root_).shape;
+    if (view.extents.size() > space.size()) return std::nullopt;
+    const size_t missing = space.size() - view.extents.size();
+    StridedView result{view.source, view.offset, space, Shape(space.size(), 0)};
+    for (size_t axis = 0; axis < view.extents.size(); ++axis) {
+      if (view.extents[axis] == sym::Expr(1)) continue;
+      if (view.extents[axis] != space[missing + axis]) return std::nullopt;
+      result.strides[missing + axis] = view.strides[axis];
+    }
+    // Elements that are further apart are better moved by a kernel that reads them side by side.
+    const auto last = result.strides.empty() ? std::optional<int64_t>(0) : result.strides.back().constant();
+    return last && *last >= -1 && *last <= 1 ? std::optional(result) : std::nullopt;
+  }
+  /// Whether nodes of the chain can read all that they read of `value`, through nodes that move it, as `view` has it.
+  bool is_readable(ir::ValueId value, const StridedView& view) const {
+    return std::ranges::all_of(graph_.value(value).users, [&](ir::NodeId user) {
+      if (!is_move(user)) return along_root(view).has_value();
+      const auto moved = moved_view(graph_, user, view);
+      return graph_.node(user).inputs[0] == value && moved && is_readable(graph_.node(user).outputs[0], *moved);
+    });
+  }
+  bool joins_as_move(ir::NodeId id) const {
+    const ir::Node& node = graph_.node(id);
+    if (!has_type_(graph_.type(node.inputs[0]).dtype)) return false;
+    const auto view = moved_view(graph_, id, whole_view(graph_, node.inputs[0]));
+    return view && is_readable(node.outputs[0], *view);
+  }
 
   bool joins(ir::NodeId id) const {
     const ir::Node& node = graph_.node(id);
@@ -76,6 +114,8 @@ class Grower {
     if (node.outputs.size() != 1 || graph_.is_output(output) || graph_.constant(output)) return false;
     if (!std::ranges::all_of(graph_.value(output).users, [&](ir::NodeId user) { return inside_.contains(user); }))
       return false;
+    if (is_move(id)) return joins_as_move(id);
+    if (std::ranges::any_of(graph_.value(output).users, [&](ir::NodeId user) { return is_move(user); })) return false;
     if (is_expand(id)) return has_type_(graph_.type(output).dtype);
     return graph_.type(output).shape == graph_.output_type(root_).shape && refusal(id).empty();
   }
@@ -98,13 +138,22 @@ class Grower {
       value = graph_.node(producer).inputs[0];
     }
     const ir::NodeId producer = graph_.value(value).producer;
-    if (producer != ir::NodeId::kNone && inside_.contains(producer)) return results_.at(producer);
+    const bool is_inside = producer != ir::NodeId::kNone && inside_.contains(producer);
+    if (is_inside && !is_move(producer)) return results_.at(producer);
     const auto [at, is_new] = leaf_index_.emplace(value, static_cast<int>(chain_.leaves.size()));
     if (is_new) {
-      chain_.leaves.push_back(value);
+      chain_.views.push_back(is_inside ? along_root(view_of(value)) : std::nullopt);
+      CHECK(!is_inside || chain_.views.back());
+      chain_.leaves.push_back(is_inside ? chain_.views.back()->source : value);
       chain_.program.inputs.push_back(graph_.type(value).dtype);
     }
     return ~at->second;
+  }
+  /// The value in the memory of what the chain's nodes that move it read.
+  StridedView view_of(ir::ValueId value) const {
+    const ir::NodeId producer = graph_.value(value).producer;
+    if (producer == ir::NodeId::kNone || !inside_.contains(producer)) return whole_view(graph_, value);
+    return *moved_view(graph_, producer, view_of(graph_.node(producer).inputs[0]));
   }
 
   NestOperand scalar_function(ir::NodeId id) {
@@ -128,7 +177,7 @@ class Grower {
   std::expected<Chain, Reject> build() {
     order_from(root_);
     for (const ir::NodeId id : chain_.nodes) {
-      if (is_expand(id)) continue;
+      if (is_expand(id) || is_move(id)) continue;
       results_[id] = is_quantization(graph_.node(id).op) ? quantization(id) : scalar_function(id);
     }
     if (chain_.leaves.size() > kMostLeaves)
@@ -142,6 +191,7 @@ class Grower {
   const ir::Graph& graph_;
   ir::NodeId root_;
   bool (*has_type_)(DType);
+  ChainReach reach_;
   std::set<ir::NodeId> inside_;
   size_t code_ = 0;  // at most so many instructions
   std::map<ir::NodeId, NestOperand> results_;
@@ -151,8 +201,9 @@ class Grower {
 
 }  // namespace
 
-std::expected<Chain, Reject> grow_chain(const ir::Graph& graph, ir::NodeId root, bool (*has_type)(DType)) {
-  return Grower(graph, root, has_type).run();
+std::expected<Chain, Reject> grow_chain(const ir::Graph& graph, ir::NodeId root, bool (*has_type)(DType),
+                                        ChainReach reach) {
+  return Grower(graph, root, has_type, reach).run();
 }
 
 }  // namespace kiln

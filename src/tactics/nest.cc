@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "tactics/chain.h"
 #include "tactics/region.h"
 #include "tactics/step_draft.h"
 
@@ -22,16 +21,27 @@ int in_place_input(const TacticContext& cx, const Region& region, const Variant&
 }  // namespace
 
 Match NestRegions::match(const TacticContext& cx, ir::NodeId root) const {
-  auto chain = grow_chain(cx.graph, root, has_type(cx));
+  auto chain = grow_chain(cx.graph, root, has_type(cx), reach_);
   if (!chain) return std::unexpected(chain.error());
+  steps::Nest step{std::move(chain->program), {}};
+  std::vector<sym::Expr> params;
+  for (size_t i = 0; i < chain->views.size(); ++i) {
+    const auto& view = chain->views[i];
+    if (!view) continue;
+    step.views.push_back(static_cast<int64_t>(i));
+    params.push_back(view->offset);
+    params.insert(params.end(), view->strides.begin(), view->strides.end());
+  }
   return Region{std::move(chain->nodes),
                 std::move(chain->leaves),
                 {cx.graph.node(root).outputs[0]},
-                to_record(steps::Nest{std::move(chain->program)})};
+                to_record(step),
+                std::move(params)};
 }
 
 std::vector<Variant> NestRegions::variants(const TacticContext& cx, const Region& region) const {
   std::vector<Variant> result{linear_variant(region, "row-major")};
+  if (reach_ == ChainReach::kViews) return result;
   const int rank = cx.graph.type(region.outputs[0]).rank();
   const Format last = Format::channels_last(rank);
   const auto follows = [&](ir::ValueId value) {
@@ -45,7 +55,12 @@ std::vector<Variant> NestRegions::variants(const TacticContext& cx, const Region
 }
 
 Result<StepDraft> NestRegions::draft(const TacticContext& cx, const Region& region, const Variant& variant) {
-  return step_draft(TRY(step_of(region)), in_place_input(cx, region, variant));
+  steps::Nest step = TRY(step_of(region));
+  // A view may read an element after another one took its place.
+  const int in_place = step.views.empty() ? in_place_input(cx, region, variant) : -1;
+  StepDraft result = step_draft(std::move(step), in_place);
+  result.params = region.params;
+  return result;
 }
 
 }  // namespace kiln

@@ -62,6 +62,8 @@ Match NormalizationRegions::match_norm(const TacticContext& cx, ir::NodeId root)
     });
   };
   const bool rows = op.groups == 1 && coefficients_span(first, x.rank() - 1);
+  if (!rows && !op.centered)
+    return reject("it has no mean, and its coefficients do not span the normalised axes ", op.axes, " of ", x);
   const bool one_group = first == 1 && op.groups == 1;  // of all channels
   const bool planes = (first == 2 || one_group) && coefficients_span(1, 1);
   if (!rows && !planes)
@@ -73,7 +75,8 @@ Match NormalizationRegions::match_norm(const TacticContext& cx, ir::NodeId root)
   region.data = to_record(steps::Normalization{.rows = rows,
                                                .axes = static_cast<int>(op.axes.size()),
                                                .groups = apart ? *channels : op.groups,
-                                               .epsilon = op.epsilon});
+                                               .epsilon = op.epsilon,
+                                               .centered = op.centered});
   return region;
 }
 

@@ -1,4 +1,4 @@
-/// Layer, instance and group normalisation: what kernels of both backends take, and in which formats.
+/// Layer, instance, group and RMS normalisation: what kernels of both backends take, and in which formats.
 #pragma once
 
 #include "steps/normalization.h"

@@ -1,5 +1,6 @@
 #include "tactics/strided_view.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "ops/expand.h"
@@ -111,6 +112,18 @@ bool may_be_viewed(const ir::Graph& graph, ir::NodeId id) {
   const Op& op = graph.node(id).op;
   if (const auto* slice = op.as<ops::Slice>()) return slice->mode == SliceMode::kStrictBounds;
   return keeps_order(op) || op.as<ops::Transpose>() || op.as<ops::Expand>();
+}
+
+bool keeps_rows_readable(const ir::Graph& graph, ir::NodeId id) {
+  const ir::Node& node = graph.node(id);
+  if (!may_be_viewed(graph, id) || node.op.as<ops::Expand>() || graph.constant(node.inputs[0])) return false;
+  const int rank = graph.type(node.inputs[0]).rank();
+  if (const auto* transpose = node.op.as<ops::Transpose>()) return transpose->perm.back() == rank - 1;
+  const auto* slice = node.op.as<ops::Slice>();
+  if (!slice || rank != 4) return true;
+  return !slice->axes.empty() && std::ranges::all_of(slice->axes, [&](int64_t axis) {
+    return normalize_axis(axis, rank).value_or(-1) == rank - 1;
+  });
 }
 
 std::optional<StridedView> moved_view(const ir::Graph& graph, ir::NodeId id, const StridedView& x) {

@@ -22,10 +22,15 @@ Result<ValueId> inverse_root(ImportContext& cx, ValueId x, double epsilon) {
 
 Result<ValueId> normalized_by_root(ImportContext& cx, ValueId x, const Ints& axes, double epsilon, ValueId scale,
                                    bool in_f32) {
-  const ValueId wide = in_f32 ? TRY(cast(cx, x, DType::kF32)) : x;
-  const ValueId squares = TRY(binary(cx, ElementWiseKind::kProd, wide, wide));
-  const ValueId mean = TRY(reduce(cx, ReduceKind::kAvg, squares, axes, true));
-  const ValueId normal = TRY(binary(cx, ElementWiseKind::kProd, wide, TRY(inverse_root(cx, mean, epsilon))));
+  const auto normal_of = [&]() -> Result<ValueId> {
+    const ops::Normalization op{.axes = axes, .epsilon = epsilon, .centered = false};
+    if (in_f32 && cx.dtype(x) == cx.dtype(scale)) return cx.add(op, {x});  // computed in f32, rounded once
+    if (in_f32) return cx.add(op, {TRY(cast(cx, x, DType::kF32))});
+    const ValueId squares = TRY(binary(cx, ElementWiseKind::kProd, x, x));
+    const ValueId mean = TRY(reduce(cx, ReduceKind::kAvg, squares, axes, true));
+    return binary(cx, ElementWiseKind::kProd, x, TRY(inverse_root(cx, mean, epsilon)));
+  };
+  const ValueId normal = TRY(normal_of());
   const ValueId narrow = TRY(cast(cx, normal, cx.dtype(scale)));
   return cast(cx, TRY(binary(cx, ElementWiseKind::kProd, narrow, scale)), cx.dtype(x));
 }

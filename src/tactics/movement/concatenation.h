@@ -19,4 +19,17 @@ class ConcatenationRegions : public Tactic {
   static Result<int> position_of_axis(const TacticContext& cx, const Region& region, const Variant& variant);
 };
 
+/// Takes concatenations that read what Slices and Transposes move where it lies, row-major: a tactic of its own, so
+/// that the cover compares both.
+class ConcatenationOfViewsRegions : public Tactic {
+ public:
+  std::string_view name() const override { return "concatenation of views"; }
+  Match match(const TacticContext& cx, ir::NodeId root) const override;
+  std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override;
+
+ protected:
+  /// Its step, for every backend.
+  static Result<StepDraft> draft(const TacticContext& cx, const Region& region, const Variant& variant);
+};
+
 }  // namespace kiln

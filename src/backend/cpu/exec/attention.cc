@@ -52,6 +52,8 @@ LoadResult load(const steps::Attention& step, const LoadArguments& arguments) {
   const DType y = arguments.spec.outputs[0].dtype;
   TRY(require(q == DType::kF32 && y == q && !step.causal, "the CPU has no kernel for ", step.causal ? "causal " : "",
               "attention of ", q, " to ", y));
+  TRY(require(arguments.spec.inputs.size() == steps::Attention::kInputs,
+              "the CPU has no kernel for attention to keys of two tensors"));
   return loaded_step([step, &team = arguments.team](const StepShapes& shapes) {
     return bind(step, AttentionLayout::of(shapes.params), team);
   });

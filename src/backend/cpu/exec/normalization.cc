@@ -13,7 +13,11 @@ const float* coefficients(const RunArguments& run, size_t input) {
 
 std::unique_ptr<BoundStep> rows_step(Team& team, const steps::Normalization& step, DType dtype, const Extents& x) {
   const LaneExtents e = step.lanes(x);
-  const RowNorm shape{.rows = e.outer, .length = e.length, .epsilon = step.epsilon, .dtype = dtype};
+  const RowNorm shape{.rows = e.outer,
+                      .length = e.length,
+                      .epsilon = step.epsilon,
+                      .centering = step.centered ? Centering::kMean : Centering::kNone,
+                      .dtype = dtype};
   return bound_step([&team, shape](const RunArguments& run) {
     normalize_rows(team, shape, run.inputs[0], coefficients(run, 1), coefficients(run, 2), run.outputs[0]);
   });

@@ -279,7 +279,7 @@ TEST(AttentionTactic, ParametersOutsideOfAnOperandAreErrors) {
   ASSERT_TRUE(region.has_value()) << region.error().reason;
   std::vector<int64_t> params;
   for (const sym::Expr& param : region->params) params.push_back(param.value());
-  const std::array<int64_t, 5> volumes{336, 336, 336, -1, 112};
+  const std::array<int64_t, 7> volumes{336, 336, 336, -1, 112};
   EXPECT_TRUE(AttentionLayout::of(params).check(volumes));
   for (size_t i = 0; i < params.size(); ++i) {
     if (i >= 21 && i < 26) continue;  // the mask that is not there

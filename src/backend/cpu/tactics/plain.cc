@@ -24,7 +24,7 @@
 
 namespace kiln::cpu {
 
-template <> TacticList tactics_of<ops::Concatenation>() { return list_of<PlainTactic<ConcatenationRegions>>(); }
+template <> TacticList tactics_of<ops::Concatenation>() { return list_of<PlainTactic<ConcatenationOfViewsRegions>, PlainTactic<ConcatenationRegions>>(); }
 template <> TacticList tactics_of<ops::Cumulative>() { return list_of<PlainTactic<CumulativeRegions>>(); }
 template <> TacticList tactics_of<ops::DimValues>() { return list_of<PlainTactic<ValuesRegions>>(); }
 template <> TacticList tactics_of<ops::Expand>() { return list_of<PlainTactic<ExpandRegions>>(); }

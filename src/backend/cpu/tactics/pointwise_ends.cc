@@ -12,9 +12,14 @@ namespace kiln::cpu {
 
 template <>
 TacticList tactics_of<AnyPointwise>() {
-  static const Tactic* const kEnds[] = {
-      &byte_convolution_tactic(), &byte_product_tactic(),  &weight_only_tactic(),           &convolution_tactic(),
-      &matrix_multiply_tactic(),  &deconvolution_tactic(), &the<PlainTactic<NestRegions>>()};
+  static const Tactic* const kEnds[] = {&byte_convolution_tactic(),
+                                        &byte_product_tactic(),
+                                        &weight_only_tactic(),
+                                        &convolution_tactic(),
+                                        &matrix_multiply_tactic(),
+                                        &deconvolution_tactic(),
+                                        &the<PlainTactic<NestOfViewsRegions>>(),
+                                        &the<PlainTactic<NestRegions>>()};
   return kEnds;
 }
 template <>

@@ -19,7 +19,9 @@ int64_t size_of(const AttentionKernel& kernel) { return bits_of(kernel.element) 
 Status check_alignment(const AttentionLayout& layout, const AttentionKernel& kernel) {
   const int64_t whole = kernel.piece / size_of(kernel);
   TRY(require(whole > 0, "an attention kernel's pieces of ", kernel.piece, " bytes hold no whole element"));
-  for (const AttentionOperand* operand : {&layout.q, &layout.k, &layout.v, &layout.out}) {
+  std::vector<const AttentionOperand*> operands{&layout.q, &layout.k, &layout.v, &layout.out};
+  if (kernel.joined) operands.insert(operands.end(), {&layout.more_k, &layout.more_v});
+  for (const AttentionOperand* operand : operands) {
     TRY(require(operand->offset % whole == 0 && operand->strides[3] == 1, "an operand of attention begins at element ",
                 operand->offset, "; its kernel reads pieces of ", whole));
     for (const int64_t stride : std::span(operand->strides).first(3))
@@ -38,6 +40,9 @@ AttentionArguments arguments_of(const AttentionLayout& layout, float scale, cons
   a.v_strides = strides_of(layout.v);
   a.mask_strides = strides_of(layout.mask);
   a.out_strides = strides_of(layout.out);
+  a.first_keys = static_cast<int32_t>(std::max<int64_t>(0, layout.first_keys));
+  a.more_k_strides = strides_of(layout.more_k);
+  a.more_v_strides = strides_of(layout.more_v);
   a.batch = static_cast<int32_t>(layout.batch);
   a.heads = static_cast<int32_t>(layout.heads);
   a.kv_heads = static_cast<int32_t>(std::max<int64_t>(1, layout.kv_heads));
@@ -65,6 +70,10 @@ struct Bound {
     arguments.k = address(inputs.at(1, run), layout.k);
     arguments.v = address(inputs.at(2, run), layout.v);
     arguments.mask = address(inputs.at(3, run), layout.mask);
+    if (kernel.joined) {
+      arguments.more_k = address(inputs.at(4, run), layout.more_k);
+      arguments.more_v = address(inputs.at(5, run), layout.more_v);
+    }
     arguments.out = static_cast<std::byte*>(run.outputs[0]) +
                     layout.out.offset * bits_of(kernel.result.value_or(kernel.element)) / 8;
     if (!kernel.reads_maps()) {
@@ -87,10 +96,11 @@ struct Bound {
 LoadResult load(const steps::Attention& step, const LoadArguments& arguments) {
   const AttentionKernel kernel = TRY(from_record<AttentionKernel>(arguments.spec.tuning));
   const std::vector<StepTensor>& inputs = arguments.spec.inputs;
-  const bool quantizes = inputs.size() > steps::Attention::kInputs;
+  const bool quantizes = inputs.size() > steps::Attention::kInputs && !step.is_joined(arguments.spec);
   const DType y = arguments.spec.outputs[0].dtype;
   TRY(require(kernel.element == inputs[0].dtype && kernel.has_mask == inputs[3].present &&
                   kernel.causal == step.causal && kernel.nan_rows_are_zero == step.nan_rows_are_zero &&
+                  kernel.joined == step.is_joined(arguments.spec) &&
                   kernel.result == (quantizes ? std::optional(y) : std::nullopt),
               "the kernel '", kernel.name(), "' does not fit its step, an attention of ", inputs[0].dtype, " to ", y));
   const steps::ResultScale out =

@@ -1,5 +1,7 @@
 #include "steps/nest.h"
 
+#include <algorithm>
+
 #include "backend/cuda/exec/step.h"
 #include "backend/cuda/kernels/nest/nest.h"
 
@@ -15,11 +17,16 @@ struct Way {
   NestLaunch launch;
 };
 
-Result<std::vector<Way>> ways_of(const std::vector<Variant>& variants, const StepSpec& spec, const StepShapes& shapes,
-                                 int num_sms) {
+Result<std::vector<Way>> ways_of(const std::vector<Variant>& variants, const steps::Nest& step, const StepSpec& spec,
+                                 const StepShapes& shapes, int num_sms) {
   std::vector<NestTensor> tensors;
-  for (size_t i = 0; i < spec.inputs.size(); ++i) tensors.push_back({spec.inputs[i].format, shapes.inputs[i]});
-  for (size_t i = 0; i < spec.outputs.size(); ++i) tensors.push_back({spec.outputs[i].format, shapes.outputs[i]});
+  for (size_t i = 0; i < spec.inputs.size(); ++i) {
+    tensors.push_back({spec.inputs[i].format, shapes.inputs[i], std::nullopt});
+    const auto view = step.view_of(i, shapes.outputs[0].size(), shapes.params);
+    if (view) std::ranges::copy(view->strides, tensors.back().view.emplace(AxisStrides{}).begin());
+  }
+  for (size_t i = 0; i < spec.outputs.size(); ++i)
+    tensors.push_back({spec.outputs[i].format, shapes.outputs[i], std::nullopt});
   const MergedAxes axes = TRY(nest_axes(tensors, spec.inputs.size()));
   std::vector<Way> ways;
   for (const auto& [variant, function] : variants) {
@@ -32,10 +39,19 @@ Result<std::vector<Way>> ways_of(const std::vector<Variant>& variants, const Ste
   return ways;
 }
 
-Status run_nest(const StepInputs& inputs, std::span<const int> element_bytes, std::vector<Way>& ways,
-                std::vector<const void*>& tensors, const RunArguments& run) {
+/// The elements from the beginning of each input to the first one that the nest reads.
+std::vector<int64_t> offsets_of(const steps::Nest& step, size_t inputs, const StepShapes& shapes) {
+  std::vector<int64_t> offsets(inputs);
+  for (size_t i = 0; i < inputs; ++i)
+    if (const auto view = step.view_of(i, shapes.outputs[0].size(), shapes.params)) offsets[i] = view->offset;
+  return offsets;
+}
+
+Status run_nest(const StepInputs& inputs, std::span<const int> element_bytes, std::span<const int64_t> offsets,
+                std::vector<Way>& ways, std::vector<const void*>& tensors, const RunArguments& run) {
   for (size_t i = 0; i < tensors.size(); ++i)
-    tensors[i] = i < inputs.size() ? inputs.at(i, run) : run.outputs[i - inputs.size()];
+    tensors[i] = i < inputs.size() ? static_cast<const std::byte*>(inputs.at(i, run)) + offsets[i] * element_bytes[i]
+                                   : run.outputs[i - inputs.size()];
   for (auto& [function, launch] : ways)
     if (launch.takes(tensors.data(), element_bytes)) return launch.run(*run.stream, function, tensors.data());
   return error(Code::kInternal, "no kernel of the nest takes these addresses: they are not aligned");
@@ -43,7 +59,7 @@ Status run_nest(const StepInputs& inputs, std::span<const int> element_bytes, st
 
 }  // namespace
 
-LoadResult load(const steps::Nest&, const LoadArguments& arguments) {
+LoadResult load(const steps::Nest& step, const LoadArguments& arguments) {
   NestTuning tuning = TRY(from_record<NestTuning>(arguments.spec.tuning));
   StepCode code = TRY(StepCode::load(arguments));
   std::vector<int> bytes;  // of elements
@@ -56,12 +72,13 @@ LoadResult load(const steps::Nest&, const LoadArguments& arguments) {
     variants.push_back({std::move(variant), TRY(code.function(nest_entry(variants.size())))});
   }
   StepInputs inputs = TRY(StepInputs::upload(arguments));
-  return loaded_step([spec = arguments.spec, num_sms = arguments.device.properties().num_multiprocessors,
+  return loaded_step([step, spec = arguments.spec, num_sms = arguments.device.properties().num_multiprocessors,
                       code = std::move(code), bytes = std::move(bytes), variants = std::move(variants),
                       inputs = std::move(inputs)](const StepShapes& shapes) -> BindResult {
-    return bound_step([&inputs, &bytes, ways = TRY(ways_of(variants, spec, shapes, num_sms)),
+    return bound_step([&inputs, &bytes, offsets = offsets_of(step, inputs.size(), shapes),
+                       ways = TRY(ways_of(variants, step, spec, shapes, num_sms)),
                        tensors = std::vector<const void*>(bytes.size())](const RunArguments& run) mutable {
-      return run_nest(inputs, bytes, ways, tensors, run);
+      return run_nest(inputs, bytes, offsets, ways, tensors, run);
     });
   });
 }

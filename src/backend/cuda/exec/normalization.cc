@@ -67,6 +67,7 @@ NormalizationShape shape_of(const steps::Normalization& step, const Format& form
   shape.rows = step.rows;
   shape.channels_last = !format.is_linear();
   shape.epsilon = static_cast<float>(step.epsilon);
+  shape.centered = step.centered;
   if (step.rows) {
     const LaneExtents e = step.lanes(x);
     shape.n = e.outer;

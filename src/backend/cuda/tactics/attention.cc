@@ -23,13 +23,20 @@ int64_t alignment(std::span<const sym::Expr> params) {
   for (size_t operand = 0; operand < 5; ++operand)
     for (size_t i = 0; i < 4 && operand != 3; ++i)  // masks are read element by element
       divisor = std::gcd(divisor, sym::known_divisor(params[6 + operand * 5 + i]));
+  for (size_t i = AttentionLayout::kNumParams + 1; i < params.size(); ++i)  // of what follows k and v
+    if ((i - AttentionLayout::kNumParams) % 5 != 0) divisor = std::gcd(divisor, sym::known_divisor(params[i]));
   return power_of_two_in(divisor, 8);
 }
+
+constexpr size_t kKvHeads = AttentionLayout::kNumParams - 1;  // among a region's parameters
+constexpr int64_t kMostJoinedQueries = 16;                    // a block's: more read keys again and again
 
 /// Kernels for the region; none where its heads are too deep.
 Result<std::vector<AttentionCandidate>> candidates_of(const TacticContext& cx, const Region& region) {
   const TensorType &q = cx.graph.type(region.inputs[0]), &v = cx.graph.type(region.inputs[2]);
-  TRY(require(region.params.size() == AttentionLayout::kNumParams, "a region of attention lacks its parameters"));
+  const bool joined = region.inputs.size() == 6;
+  TRY(require(region.params.size() == (joined ? AttentionLayout::kNumJoinedParams : AttentionLayout::kNumParams),
+              "a region of attention lacks its parameters"));
   const auto depth_q = region.params[4].constant(), depth_v = region.params[5].constant();
   TRY(require(depth_q && depth_v, "the number of a head's channels must be known when the plan is built: ", q, ", ",
               v));
@@ -43,9 +50,16 @@ Result<std::vector<AttentionCandidate>> candidates_of(const TacticContext& cx, c
   traits.has_mask = region.inputs[3] != ir::ValueId::kNone;
   traits.nan_rows_are_zero = step.nan_rows_are_zero;
   traits.causal = step.causal;
-  if (region.inputs.size() > steps::Attention::kInputs) traits.result = cx.graph.type(region.outputs[0]).dtype;
+  traits.joined = joined;
+  if (!joined && region.inputs.size() > steps::Attention::kInputs)
+    traits.result = cx.graph.type(region.outputs[0]).dtype;
   traits.heads = region.params[0].opt() * region.params[1].opt();
   traits.queries = region.params[2].opt();
+  if (const int64_t shared = region.params.size() > kKvHeads ? region.params[kKvHeads].opt() : 0;
+      traits.queries == 1 && shared > 0) {  // as share_keys has it
+    traits.queries = std::max<int64_t>(1, region.params[1].opt() / shared);
+    traits.heads = region.params[0].opt() * shared;
+  }
   traits.keys = region.params[3].opt();
   return attention_candidates(traits, machine_of(device_of(cx).properties()));
 }
@@ -63,13 +77,23 @@ void drop_causal_mask(const ir::Graph& graph, Region& region) {
 
 class AttentionTactic final : public AttentionRegions {
  public:
+  explicit AttentionTactic(bool joined_keys = false) : joined_keys_(joined_keys) {}
+  std::string_view name() const override { return joined_keys_ ? "attention to joined keys" : "attention"; }
+
   Match match(const TacticContext& cx, ir::NodeId root) const override {
     static constexpr DType kTypes[] = {DType::kF16, DType::kBF16, DType::kF32};
-    Match region = attention_region(cx, root, {.types = kTypes, .results = quantized_to(cx)});
+    Match region = attention_region(
+        cx, root,
+        {.types = kTypes,
+         .joined_keys = joined_keys_,
+         .results = joined_keys_ ? QuantizedTo::kNothing : quantized_to(cx)});
     if (!region) return region;
+    if (const int64_t queries = region->params[2].opt(); joined_keys_ && queries > kMostJoinedQueries)
+      return reject("its ", queries, " queries are more than the ", kMostJoinedQueries, " of a block");
     drop_causal_mask(cx.graph, *region);
     const auto candidates = candidates_of(cx, *region);
     if (!candidates) return reject(candidates.error().message);
+    if (candidates->empty() && joined_keys_) return reject("no kernel of joined keys takes its types or its heads");
     if (candidates->empty())
       return reject("heads of ", cx.graph.type(region->inputs[0]), " are too deep for the kernels");
     return region;
@@ -95,10 +119,17 @@ class AttentionTactic final : public AttentionRegions {
     step.binary = TRY(compile_kernel(cx, source_of(kernel)));
     return step;
   }
+
+ private:
+  bool joined_keys_;
 };
 
 }  // namespace
 
 const Tactic& attention_tactic() { return the<AttentionTactic>(); }
+const Tactic& joined_attention_tactic() {
+  static const AttentionTactic tactic(true);
+  return tactic;
+}
 
 }  // namespace kiln::cuda

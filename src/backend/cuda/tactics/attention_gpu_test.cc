@@ -8,6 +8,7 @@
 
 #include "backend/cuda/tactics/attention.h"
 #include "backend/cuda/testing/on_gpu.h"
+#include "ops/concatenation.h"
 #include "ops/element_wise.h"
 #include "ops/expand.h"
 #include "ops/matrix_multiply.h"
@@ -154,6 +155,52 @@ TEST_F(AttentionOnGpu, HeadsMayShareTheirKeys) {
   for (AttentionCase& c : cases) {
     c.kv_heads = 4;
     compare(c, attention_tactic());
+  }
+}
+/// Keys and values are a layer's cache with new ones behind it, which lie in a tensor with the queries.
+TEST_F(AttentionOnGpu, KeysMayBeJoinedOfTwoTensors) {
+  struct Joined {
+    const char* name;
+    DType type;
+    int64_t batch, heads, kv_heads, queries, before, depth;
+    bool tf32 = false;
+  };
+  constexpr DType kF16 = DType::kF16, kBF16 = DType::kBF16, kF32 = DType::kF32;
+  for (const Joined& c : {Joined{"a token", kF16, 2, 8, 2, 1, 300, 64},
+                          {"three tokens", kBF16, 1, 6, 6, 3, 77, 32},
+                          {"many keys", kF16, 1, 4, 1, 1, 1100, 128},
+                          {"nothing before", kF16, 2, 4, 4, 5, 0, 64},
+                          {"odd", kF16, 1, 3, 3, 2, 31, 24},
+                          {"in TF32", kF32, 2, 4, 2, 1, 90, 64, true}}) {
+    Net net(c.type);
+    const int64_t width = (c.heads + 2 * c.kv_heads) * c.depth, each = c.heads / c.kv_heads,
+                  keys = c.before + c.queries;
+    const ir::ValueId all = net.input({c.batch, c.queries, width});
+    const auto heads = [&](int64_t first, int64_t count) {
+      const ir::ValueId part = net.add(ops::Slice{{first * c.depth}, {count * c.depth}, {1}, {2}}, {all});
+      const ir::ValueId split = net.add(ops::Reshape{.dims = {c.batch, c.queries, count, c.depth}}, {part});
+      return net.add(ops::Transpose{.perm = {0, 2, 1, 3}}, {split});
+    };
+    const auto joined = [&](int64_t first) {
+      const ir::ValueId caches = net.input({3, c.batch, c.kv_heads, c.before, c.depth});
+      const ir::ValueId layer = net.add(ops::Slice{{1}, {1}, {1}, {0}}, {caches});
+      const ir::ValueId cache = net.add(
+          ops::Reshape{.dims = {c.batch, c.kv_heads, c.before, c.depth}, .zero_is_placeholder = false}, {layer});
+      const ir::ValueId rows = net.add(ops::Concatenation{2}, {cache, heads(first, c.kv_heads)});
+      const ir::ValueId apart = net.add(ops::Reshape{.dims = {c.batch, c.kv_heads, 1, keys, c.depth}}, {rows});
+      const ir::ValueId wide = net.add(ops::Expand{{c.batch, c.kv_heads, each, keys, c.depth}}, {apart});
+      return net.add(ops::Reshape{.dims = {c.batch, c.heads, keys, c.depth}}, {wide});
+    };
+    const ir::ValueId q = heads(0, c.heads), k = joined(c.heads), v = joined(c.heads + c.kv_heads);
+    const ir::ValueId dots = net.add(ops::MatrixMultiply{MatrixOp::kNone, MatrixOp::kTranspose}, {q, k});
+    const double scale = 1 / std::sqrt(static_cast<double>(c.depth));
+    const ir::ValueId factor = net.graph.add_constant(HostTensor::of(c.type, {1, 1, 1, 1}, std::span(&scale, 1)));
+    const ir::ValueId scores = net.add(ops::ElementWise{ops::ElementWiseKind::kProd}, {dots, factor});
+    const ir::ValueId y = net.add(ops::MatrixMultiply{}, {net.add(ops::Softmax{.axis = 3}, {scores}), v});
+    net.finish(net.add(ops::Transpose{.perm = {0, 2, 1, 3}}, {y}));
+    VariantRun options;
+    options.numerics.tf32 = c.tf32;
+    EXPECT_GT(expect_agreement(c.name, net, joined_attention_tactic(), c.type == kBF16 ? 2e-2 : 5e-3, options), 0);
   }
 }
 TEST_F(AttentionOnGpu, WindowsOfAPicture) {

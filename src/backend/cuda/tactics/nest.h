@@ -7,5 +7,7 @@ namespace kiln::cuda {
 
 /// kernels/nest.
 const Tactic& nest_tactic();
+/// The same for chains that read what Slices and Transposes move where it lies.
+const Tactic& nest_of_views_tactic();
 
 }  // namespace kiln::cuda

@@ -31,6 +31,7 @@ class NormalizationTactic final : public NormalizationRegions {
     for (const ir::ValueId coefficient : {region.inputs[1], region.inputs[2]})
       if (coefficient != ir::ValueId::kNone) kernels.coefficients = cx.graph.type(coefficient).dtype;
     const steps::Normalization step = TRY(step_of(region));
+    kernels.centered = step.centered;
     if (step.rows) {
       kernels.tile = tile_of(cx, region);
       kernels.few_rows =
@@ -78,6 +79,7 @@ class NormalizationTactic final : public NormalizationRegions {
   static NormalizationShape shape_of(const Extents& at, const steps::Normalization& step, const Format& format) {
     NormalizationShape shape;
     shape.rows = step.rows;
+    shape.centered = step.centered;
     shape.length = volume(std::span(at).last(static_cast<size_t>(step.axes)));
     if (shape.rows) {
       shape.n = volume(at) / std::max<int64_t>(1, shape.length);

@@ -27,7 +27,7 @@ class TransposeTactic final : public TransposeRegions {
 template <>
 TacticList tactics_of<ops::Transpose>() {
   static const TransposeTactic tactic;
-  static const Tactic* const kList[] = {&attention_tactic(), &tactic};
+  static const Tactic* const kList[] = {&joined_attention_tactic(), &attention_tactic(), &tactic};
   return kList;
 }
 

@@ -53,20 +53,26 @@ Copy plan_expand(int element_bytes, std::span<const int64_t> from, std::span<con
 }
 
 Copy plan_concatenation(int element_bytes, std::span<const Extents> inputs, int axis) {
+  std::vector<JoinedInput> dense;
+  for (const Extents& input : inputs) dense.push_back({input, 0, row_major_strides(input)});
+  return plan_concatenation(element_bytes, dense, axis);
+}
+
+Copy plan_concatenation(int element_bytes, std::span<const JoinedInput> inputs, int axis) {
   const auto along = static_cast<size_t>(axis);
-  Extents to = inputs[0];
+  Extents to = inputs[0].extents;
   to[along] = 0;
-  for (const Extents& input : inputs) to[along] += input[along];
+  for (const JoinedInput& input : inputs) to[along] += input.extents[along];
   const Extents to_strides = row_major_strides(to);
   std::vector<Box> boxes;
   ptrdiff_t offset = 0;
   for (size_t k = 0; k < inputs.size(); ++k) {
-    const Extents from_strides = row_major_strides(inputs[k]);
+    const auto& [extents, first, from_strides] = inputs[k];
     std::vector<BoxAxis> axes;
     for (size_t i = 0; i < to.size(); ++i)
-      axes.push_back({inputs[k][i], from_strides[i] * element_bytes, to_strides[i] * element_bytes});
-    boxes.push_back(make_box(element_bytes, axes, 0, offset, static_cast<int>(k)));
-    offset += inputs[k][along] * to_strides[along] * element_bytes;
+      axes.push_back({extents[i], from_strides[i] * element_bytes, to_strides[i] * element_bytes});
+    boxes.push_back(make_box(element_bytes, axes, first * element_bytes, offset, static_cast<int>(k)));
+    offset += extents[along] * to_strides[along] * element_bytes;
   }
   return make_copy(std::move(boxes));
 }

@@ -48,6 +48,13 @@ Copy plan_slice(int element_bytes, SliceMode mode, std::span<const int64_t> from
 
 /// Dense inputs, source i of extents inputs[i], one after the other along `axis` of a dense target.
 Copy plan_concatenation(int element_bytes, std::span<const Extents> inputs, int axis);
+/// An input that is read at strides of its own, in elements.
+struct JoinedInput {
+  Extents extents;
+  int64_t offset = 0;
+  Extents strides;
+};
+Copy plan_concatenation(int element_bytes, std::span<const JoinedInput> inputs, int axis);
 
 /// The same elements in another format; what blocks pad is zero. `extents` are the tensor's own, axes in its order.
 /// Source 0 is the tensor; source 1, read where the target is blocked, at least 16 bytes of zeros.

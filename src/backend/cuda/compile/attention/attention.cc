@@ -37,6 +37,7 @@ AttentionSearch::AttentionSearch(const AttentionTraits& of, const Machine& on) :
   kernel.has_mask = traits.has_mask;
   kernel.causal = traits.causal;
   kernel.result = traits.result;
+  kernel.joined = traits.joined;
   kernel.nan_rows_are_zero = traits.nan_rows_are_zero;
   kernel.piece = std::min<int64_t>(16, traits.align * size_of(kernel));
   kernel.depth = 16;
@@ -48,6 +49,7 @@ void AttentionSearch::add(const AttentionFamily& family, int64_t depth, const Sh
   k.family = &family;
   k.depth = std::max(k.depth, depth);
   k.warps = shape.warps, k.rows = shape.rows, k.keys = shape.keys, k.stages = shape.stages, k.turns = shape.turns;
+  k.cluster = shape.cluster;
   if (family.shared_bytes(k) > machine.shared_bytes) return;
   found.push_back({k, 1.5 + 1e6 * row_of(family).cycles(k, traits, machine) / machine.clock_hz});
 }
@@ -55,7 +57,8 @@ void AttentionSearch::add(const AttentionFamily& family, int64_t depth, const Sh
 std::vector<AttentionCandidate> attention_candidates(const AttentionTraits& traits, const Machine& machine) {
   if (machine.compute < 80 || traits.depth > AttentionKernel::kMostDepth || !is_kernel_float(traits.element)) return {};
   AttentionSearch search(traits, machine);
-  for (const AttentionSource* row : kRows) row->search(search);
+  for (const AttentionSource* row : kRows)
+    if (!traits.joined || row->family == &kAttentionSplit) row->search(search);
   std::ranges::stable_sort(search.found, {}, &AttentionCandidate::estimate_us);
   return std::move(search.found);
 }

@@ -17,6 +17,7 @@ struct AttentionTraits {
   int64_t align = 8;   ///< elements that divide both channels and all strides
   bool has_mask = false, nan_rows_are_zero = false, causal = false;
   std::optional<DType> result = {};          ///< bytes that the result is quantized to
+  bool joined = false;                       ///< keys and values are those of two tensors each
   bool tf32 = false;                         ///< FP32 may be rounded to TF32
   int64_t queries = 1, keys = 1, heads = 1;  ///< at the optimum; heads of all batches
 };

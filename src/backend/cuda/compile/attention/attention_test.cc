@@ -40,6 +40,32 @@ TEST(AttentionKernel, Tf32IsForTensorCores) {
   for (const AttentionCandidate& c : candidates)
     EXPECT_EQ(c.kernel.depth, c.kernel.family == &kAttentionSimt ? 16 : 32) << c.kernel.name();
 }
+TEST(AttentionKernel, JoinedKeysAreForOneFamily) {
+  for (const DType type : {DType::kF16, DType::kF32}) {
+    const auto candidates = attention_candidates({.element = type, .joined = true, .tf32 = true}, {});
+    EXPECT_FALSE(candidates.empty());
+    for (const AttentionCandidate& c : candidates) EXPECT_EQ(c.kernel.family, &kAttentionSplit);
+  }
+  EXPECT_TRUE(attention_candidates({.element = DType::kF32, .joined = true}, {}).empty());
+  AttentionKernel kernel;
+  kernel.joined = true;
+  EXPECT_FALSE(kernel.check());
+}
+TEST(AttentionKernel, HeadsOfOneQueryShareABlock) {
+  AttentionKernel kernel;
+  kernel.family = &kAttentionSplit;
+  AttentionArguments a{
+      .batch = 2, .heads = 32, .kv_heads = 8, .queries = 1, .keys = 1000, .depth = 64, .value_depth = 64};
+  a.q_strides = {2048, 64, 2048};
+  a.out_strides = {2048, 64, 2048};
+  EXPECT_EQ(plan_attention(kernel, a, 132)->shape.grid[0], 2u * 8);
+  EXPECT_EQ(a.heads, 8);
+  EXPECT_EQ(a.queries, 4);
+  EXPECT_EQ(a.q_strides.head, 256);
+  EXPECT_EQ(a.q_strides.row, 64);
+  EXPECT_EQ(a.mask_strides.row, 0);
+  EXPECT_GE(a.causal_offset, a.keys - 1);  // each of the four sees all keys
+}
 TEST(AttentionKernel, PlansCoverTheQueries) {
   AttentionKernel kernel;
   AttentionArguments arguments{
@@ -96,6 +122,13 @@ TEST(AttentionKernel, MakesBytes) {
 TEST(AttentionKernel, AllCompile) {
   for (const char* arch : {"sm_80", "sm_90a", "sm_100a"}) {
     Compiler compiler(arch);
+    for (const DType element : {DType::kF16, DType::kF32})
+      for (const AttentionCandidate& c : attention_candidates(
+               {.element = element, .has_mask = element == DType::kF16, .joined = true, .tf32 = true}, {})) {
+        const auto cubin = compiler.compile(source_of(c.kernel));
+        if (!cubin && cubin.error().code == Code::kNotFound) GTEST_SKIP() << cubin.error().message;
+        ASSERT_TRUE(cubin) << arch << ' ' << c.kernel.name() << ": " << cubin.error().message;
+      }
     for (const auto& [element, depth] : {std::pair{DType::kF16, int64_t{40}},
                                          {DType::kBF16, 64},
                                          {DType::kF16, 128},

@@ -382,6 +382,11 @@ TEST(NormalizationKernel, AllCompile) {
     ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source({type, type, RowTile{true, 2, 4, 256}, true})));
     ASSERT_NO_FATAL_FAILURE(
         expect_compiles(normalization_source({type, type, {}, false, type == DType::kF32 ? 4 : 8, true})));
+    NormalizationKernels roots{type, type, RowTile{true, 2, 4, 256}, true};
+    roots.centered = false;
+    ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source(roots)));
+    roots.tile = short_row_tile(1 << 20, 128, bits_of(type) / 8, kSms);
+    ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source(roots)));
     NormalizationKernels apart{type, type, {}, false, type == DType::kF32 ? 4 : 8};
     apart.apart = apart.slices = true;
     ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source(apart)));

@@ -19,6 +19,7 @@ struct NormalizationKernels {
   bool slices = false;          ///< without a tile: and of normalize_slices.h
   bool apart = false;           ///< vectors are for kernels of normalize_apart.h
   std::optional<DType> bytes;   ///< with a tile: the type that results are quantized to
+  bool centered = true;         ///< with a tile: the mean counts
 };
 /// All kernels that steps of this kind run, or those of groups that are wanted.
 KernelSource normalization_source(const NormalizationKernels& kernels, std::span<const std::string> wanted = {});

@@ -31,6 +31,8 @@ struct AttentionKernel {
   bool turns = false;  ///< of kAttentionWgmma: groups of warps take turns at multiplying
   bool has_mask = false, nan_rows_are_zero = false;
   bool causal = false;          ///< the last query sees all keys, each one before it one fewer
+  bool joined = false;          ///< keys and values are those of two tensors each: of kAttentionSplit
+  int64_t cluster = 1;          ///< blocks that share the keys of their queries: of kAttentionSplit, from sm_90 on
   std::optional<DType> result;  ///< bytes that the result is quantized to; none: it has the type of the elements
 
   static constexpr int64_t kMostDepth = 128;
@@ -42,7 +44,7 @@ struct AttentionKernel {
     f("family", self.family), f("element", self.element), f("depth", self.depth), f("warps", self.warps);
     f("rows", self.rows), f("keys", self.keys), f("stages", self.stages), f("piece", self.piece);
     f("turns", self.turns), f("has_mask", self.has_mask), f("nan_rows_are_zero", self.nan_rows_are_zero);
-    f("causal", self.causal), f("result", self.result);
+    f("causal", self.causal), f("joined", self.joined), f("cluster", self.cluster), f("result", self.result);
   }
 };
 std::string_view entry_of(const AttentionKernel& kernel);
@@ -54,6 +56,9 @@ struct AttentionLaunch {
   LaunchShape shape;
   MapPlan maps[3];
 };
+/// Where there is one query, heads that share keys and values become queries of one head, so that a block reads them
+/// once. A kernel that is causal sees all keys then, as the one query did.
+void share_keys(AttentionArguments& arguments);
 Result<AttentionLaunch> plan_attention(const AttentionKernel& kernel, AttentionArguments& arguments,
                                        int64_t multiprocessors);
 

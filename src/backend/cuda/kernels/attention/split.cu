@@ -1,8 +1,9 @@
-// softmax(q k^T * scale + mask) v for few queries or short sequences, floats in TF32. A block has 16 queries of one
-// head, and its warps share the keys. Each warp copies its own keys, so that no warp waits for another until the sums
-// are joined at the end.
+// softmax(q k^T * scale + mask) v for few queries or short sequences, floats in TF32. A block, or the blocks of a
+// cluster, have 16 queries of one head, and their warps share the keys. Each warp copies its own keys, so that no warp
+// waits for another until the sums are joined at the end.
 #include "attention/scores.cuh"
 #include "gemm/tile.cuh"
+#include "ptx/cluster.cuh"
 
 namespace kiln {
 
@@ -32,6 +33,34 @@ __device__ __forceinline__ void copy_lines(unsigned tile, const Element* from, l
     }
     at += kAtOnce * pitch;
     keep(at);
+  }
+}
+
+/// Rows of k or v of one head; where keys are joined, those from key `first` on lie in another tensor.
+struct KeyRows {
+  const Element *from, *more;
+  long long pitch, more_pitch;
+  int first;
+  __device__ __forceinline__ const Element* at(int key) const {
+    return key < first ? from + key * pitch : more + (key - first) * more_pitch;
+  }
+};
+/// copy_lines of joined keys: lines are keys from `key` on, of `keys` in all.
+template <class T>
+__device__ __forceinline__ void copy_joined_lines(unsigned tile, const KeyRows& rows, int key, int keys, int length) {
+  constexpr int kAtOnce = 32 / T::kChunks, kTotal = T::kBytes / T::kLineBytes,
+                kElements = kTile.piece / sizeof(Element), kWhole = 16 / sizeof(Element);
+  const int lane = threadIdx.x % 32, first = lane / T::kChunks, chunk = lane % T::kChunks;
+#pragma unroll
+  for (int i = 0; i < kTotal; i += kAtOnce) {
+    const unsigned to = T::at(tile, i + first, chunk);
+    const int at = key + (T::kWords ? key_of_line(i + first) : i + first);
+    const Element* row = rows.at(min(at, keys - 1)) + chunk * kWhole;
+#pragma unroll
+    for (int piece = 0; piece < 16 / kTile.piece; ++piece) {
+      const bool valid = at < keys && chunk * kWhole + piece * kElements < length;
+      copy_async<kTile.piece>(to + piece * kTile.piece, valid ? row + piece * kElements : row, valid);
+    }
   }
 }
 
@@ -72,34 +101,69 @@ constexpr int kStageBytes = KTile::kBytes + VTile::kBytes, kStagesBytes = QTile:
               kWarpBytes = kStagesBytes > sizeof(Part) ? kStagesBytes : sizeof(Part);
 static_assert(kWarpBytes % 128 == 0, "tiles begin where lines of banks do");
 
-/// Joins the parts of all warps: a thread has a piece of a row.
-__device__ __forceinline__ void join(const AttentionArguments& args, const unsigned char* parts, Result* out,
-                                     int row0) {
-  constexpr int kEach = kQueries * kTile.depth / (kTile.warps * 32);
-  const float scale = args.scale * kLog2e;
-  const int i = threadIdx.x * kEach / kTile.depth, column = threadIdx.x * kEach % kTile.depth, row = row0 + i;
-  const auto part = [&](int warp) -> const Part& { return *reinterpret_cast<const Part*>(parts + warp * kWarpBytes); };
+/// A thread's piece of a row: columns of sums, and what all of the row's weights are relative to and add up to.
+struct Piece {
+  static constexpr int kEach = kQueries * kTile.depth / (kTile.warps * 32);
   float base = kHidden, total = 0, sums[kEach] = {};
+  static __device__ __forceinline__ int row() { return threadIdx.x * kEach / kTile.depth; }
+  static __device__ __forceinline__ int column() { return threadIdx.x * kEach % kTile.depth; }
+  /// Joins kParts parts, whose numbers base(part), total(part) and sum(part, column) give.
+  template <int kParts, class Base, class Total, class Sum>
+  __device__ __forceinline__ void join(float scale, Base base_of, Total total_of, Sum sum_of) {
 #pragma unroll
-  for (int w = 0; w < kTile.warps; ++w) base = fmaxf(base, part(w).base[i]);
+    for (int p = 0; p < kParts; ++p) base = fmaxf(base, base_of(p));
 #pragma unroll
-  for (int w = 0; w < kTile.warps; ++w) {
-    const Part& p = part(w);
-    const float factor = p.base[i] == kHidden ? 0.f : power_of_two((p.base[i] - base) * scale);
-    total = fmaf(p.total[i], factor, total);
+    for (int p = 0; p < kParts; ++p) {
+      const float from = base_of(p), factor = from == kHidden ? 0.f : power_of_two((from - base) * scale);
+      total = fmaf(total_of(p), factor, total);
 #pragma unroll
-    for (int e = 0; e < kEach; ++e) sums[e] = fmaf(p.sums[i][column + e], factor, sums[e]);
+      for (int e = 0; e < kEach; ++e) sums[e] = fmaf(sum_of(p, column() + e), factor, sums[e]);
+    }
   }
-  if (row >= args.queries) return;
-  const float factor = result_factor(args, total);
-  constexpr int kAtOnce = kTile.piece / sizeof(Element) < kEach ? kTile.piece / sizeof(Element) : kEach;
-  Result* to = out + row * args.out_strides.row + column;
+  __device__ __forceinline__ void store(const AttentionArguments& args, Result* out, int row0) const {
+    const int at = row0 + row();
+    if (at >= args.queries) return;
+    const float factor = result_factor(args, total);
+    constexpr int kAtOnce = kTile.piece / sizeof(Element) < kEach ? kTile.piece / sizeof(Element) : kEach;
+    Result* to = out + at * args.out_strides.row + column();
 #pragma unroll
-  for (int e = 0; e < kEach; e += kAtOnce) {
-    Vec<Result, kAtOnce> result;
+    for (int e = 0; e < kEach; e += kAtOnce) {
+      Vec<Result, kAtOnce> result;
 #pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) result.at[i] = from_float<Result>(shifted(args, sums[e + i] * factor));
-    if (column + e < args.value_depth) store_vec(to + e, result);
+      for (int i = 0; i < kAtOnce; ++i) result.at[i] = from_float<Result>(shifted(args, sums[e + i] * factor));
+      if (column() + e < args.value_depth) store_vec(to + e, result);
+    }
+  }
+};
+
+/// Joins the parts of all warps, and of all blocks of a cluster, each of which stores some of the rows.
+__device__ __forceinline__ void join(const AttentionArguments& args, unsigned char* parts, Result* out, int row0) {
+  const float scale = args.scale * kLog2e;
+  const int i = Piece::row();
+  const auto part = [&](int warp) -> Part& { return *reinterpret_cast<Part*>(parts + warp * kWarpBytes); };
+  Piece own;
+  own.join<kTile.warps>(
+      scale, [&](int w) { return part(w).base[i]; }, [&](int w) { return part(w).total[i]; },
+      [&](int w, int column) { return part(w).sums[i][column]; });
+  if constexpr (kTile.cluster == 1) {
+    own.store(args, out, row0);
+  } else {
+    Part& whole = part(kTile.warps);  // the block's, behind those of its warps
+    if (Piece::column() == 0) whole.base[i] = own.base, whole.total[i] = own.total;
+#pragma unroll
+    for (int e = 0; e < Piece::kEach; ++e) whole.sums[i][Piece::column() + e] = own.sums[e];
+    sync_cluster();
+    if (i % kTile.cluster == cluster_rank() && row0 + i < args.queries) {
+      const auto remote = [](const float& at, int block) {
+        return load_remote(remote_address(shared_address(&at), block));
+      };
+      Piece all;
+      all.join<kTile.cluster>(
+          scale, [&](int b) { return remote(whole.base[i], b); }, [&](int b) { return remote(whole.total[i], b); },
+          [&](int b, int column) { return remote(whole.sums[i][column], b); });
+      all.store(args, out, row0);
+    }
+    sync_cluster();  // others may still read what this block has
   }
 }
 
@@ -108,10 +172,20 @@ struct Feed {
   const AttentionArguments& args;
   const Element *k, *v;
   unsigned stages;
+  const Element *more_k = nullptr, *more_v = nullptr;  ///< of joined keys
 
   __device__ __forceinline__ unsigned at(int step) const { return stages + step % kTile.stages * kStageBytes; }
   /// Two groups of copies: keys, then values.
   __device__ __forceinline__ void copy(int key, int step) const {
+    if constexpr (kTile.joined) {
+      const KeyRows keys{k, more_k, args.k_strides.row, args.more_k_strides.row, args.first_keys},
+          values{v, more_v, args.v_strides.row, args.more_v_strides.row, args.first_keys};
+      copy_joined_lines<KTile>(at(step), keys, key, args.keys, args.depth);
+      commit_copies();
+      copy_joined_lines<VTile>(at(step) + KTile::kBytes, values, key, args.keys, args.value_depth);
+      commit_copies();
+      return;
+    }
     copy_lines<KTile>(at(step), k + key * args.k_strides.row, args.k_strides.row, args.keys - key, args.depth);
     commit_copies();
     copy_lines<VTile>(at(step) + KTile::kBytes, v + key * args.v_strides.row, args.v_strides.row, args.keys - key,
@@ -120,12 +194,17 @@ struct Feed {
   }
 };
 
+/// The first key of a warp.
+__device__ __forceinline__ int first_key() {
+  const int block = kTile.cluster == 1 ? 0 : cluster_rank();
+  return (block * kTile.warps + threadIdx.x / 32) * kTile.keys;
+}
 /// The keys of one warp, whose copies have begun.
 __device__ __forceinline__ void attend(const AttentionArguments& args, const AttentionTile& tile, const Feed& feed,
                                        unsigned q, const Element* mask, Sums& sums, RunningSoftmax& softmax) {
-  constexpr int kStride = kTile.warps * kTile.keys;
+  constexpr int kStride = kTile.cluster * kTile.warps * kTile.keys;
   unsigned queries[kTile.depth / kStep][4];
-  for (int step = 0, key = threadIdx.x / 32 * kTile.keys; key < tile.keys; ++step, key += kStride) {
+  for (int step = 0, key = first_key(); key < tile.keys; ++step, key += kStride) {
     MaskWords<kBlocksK> words;
     if constexpr (kTile.has_mask) words.load(args, mask, tile.first, key);
     const bool more = kTile.stages > 1 && key + kStride < tile.keys;
@@ -173,19 +252,23 @@ extern "C" __global__ void __launch_bounds__(kTile.warps * 32, (kTile.warps == 4
     attention_split(const __grid_constant__ AttentionArguments args) {
   extern __shared__ __align__(128) unsigned char raw[];
   const int warp = threadIdx.x / 32;
-  const AttentionTile tile = attention_tile<kQueries>(args, blockIdx.x);
+  const AttentionTile tile = attention_tile<kQueries>(args, blockIdx.x / kTile.cluster);
   const int kv_head = tile.head / (args.heads / args.kv_heads);
   const Element* q = args.q + tile.batch * args.q_strides.batch + tile.head * args.q_strides.head;
   const unsigned own = shared_address(raw) + warp * kWarpBytes;
-  const Feed feed{args, args.k + tile.batch * args.k_strides.batch + kv_head * args.k_strides.head,
-                  args.v + tile.batch * args.v_strides.batch + kv_head * args.v_strides.head, own + QTile::kBytes};
+  Feed feed{args, args.k + tile.batch * args.k_strides.batch + kv_head * args.k_strides.head,
+            args.v + tile.batch * args.v_strides.batch + kv_head * args.v_strides.head, own + QTile::kBytes};
+  if constexpr (kTile.joined) {
+    feed.more_k = args.more_k + tile.batch * args.more_k_strides.batch + kv_head * args.more_k_strides.head;
+    feed.more_v = args.more_v + tile.batch * args.more_v_strides.batch + kv_head * args.more_v_strides.head;
+  }
   Sums sums = {};
   RunningSoftmax softmax;
   pdl_wait();
-  if (warp * kTile.keys < tile.keys) {
+  if (first_key() < tile.keys) {
     copy_lines<QTile>(own, q + tile.first * args.q_strides.row, args.q_strides.row, args.queries - tile.first,
                       args.depth);
-    feed.copy(warp * kTile.keys, 0);
+    feed.copy(first_key(), 0);
   }
   pdl_launch();  // the next kernel starts now, and waits for these results itself
   attend(args, tile, feed, own, args.mask + tile.batch * args.mask_strides.batch + tile.head * args.mask_strides.head,

@@ -21,6 +21,7 @@ struct NormalizationArgument {
   float share = 1;                  ///< 1 / length
   int32_t constant = 0;             ///< whether no kernel writes the coefficients
   int32_t row = 0;                  ///< slices: vectors of a row of the map, whose rows are not pixels; 0: they are
+  int32_t centered = 1;             ///< 0: the mean is taken to be 0
   void* q = nullptr;                ///< rows that are quantized: their bytes; y may then be null
   float q_inverse = 1, q_zero = 0;  ///< 1 / scale, and the zero point
 };

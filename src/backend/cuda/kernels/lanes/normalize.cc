@@ -38,6 +38,7 @@ Result<NormalizationLaunch> launch_of(const NormalizationShape& s) {
   TRY(require(length < (int64_t{1} << 30), "a normalisation over ", length, " elements; 2^30 are too many"));
   n.length = n.chunk = static_cast<int32_t>(length);
   n.epsilon = s.epsilon;
+  n.centered = s.centered ? 1 : 0;
   n.share = 1.0F / static_cast<float>(length);
   n.groups = static_cast<int32_t>(s.rows ? 1 : s.groups);
   n.channels = static_cast<int32_t>(in_group);

@@ -22,6 +22,7 @@ struct NormalizationShape {
   int64_t length = 1;
   int64_t channels = 1, plane = 1, groups = 1;
   float epsilon = 1e-5F;
+  bool centered = true;  ///< else the mean is taken to be 0; of rows only
 
   /// Elements of a 16-byte vector, or fewer, that lie together and have one coefficient or neighbouring ones.
   int vector(int element_bytes) const;

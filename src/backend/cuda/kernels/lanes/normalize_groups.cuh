@@ -131,6 +131,12 @@ __device__ __forceinline__ void normalize_chunk(const Normalization& n, const Ch
 __device__ __forceinline__ float factor_of(const Normalization& n, float squares) {
   return 1.0f / sqrtf(squares / n.length + n.epsilon);
 }
+/// Where the mean is taken to be 0, makes squared differences from it squared differences from 0.
+__device__ __forceinline__ void take_mean(const Normalization& n, float& mean, float& squares) {
+  if (n.centered) return;
+  squares = fmaf(mean * mean, float(n.length), squares);
+  mean = 0;
+}
 
 /// Groups of few vectors: `lanes` neighbouring lanes each, a power of two, which hold them in registers.
 template <class T, class S, int kVec>
@@ -153,6 +159,7 @@ __device__ __forceinline__ void normalize_teams(const Normalization& n) {
     for (int other = lanes / 2; other > 0; other /= 2) sum += __shfl_xor_sync(kAllLanes, sum, other);
     return sum;
   });
+  take_mean(n, all.mean, all.squares);
   const float factor = factor_of(n, all.squares);
 #pragma unroll
   for (int u = 0; u < kBatch<kVec>; ++u)
@@ -166,7 +173,8 @@ __device__ __forceinline__ void normalize_long(const Normalization& n) {
   pdl_launch();
   const Chunk c(n);
   pdl_wait();
-  const Statistics all = chunk_statistics<T, kVec>(n, c, scratch);
+  Statistics all = chunk_statistics<T, kVec>(n, c, scratch);
+  take_mean(n, all.mean, all.squares);
   normalize_chunk<T, S, kVec, Q>(n, c, all.mean, factor_of(n, all.squares));
 }
 
@@ -197,13 +205,13 @@ __device__ __forceinline__ void normalize_apply(const Normalization& n) {
   const float* parts = n.parts + 2 * (int64_t(blockIdx.x) - blockIdx.x % n.chunks);
   float sum = 0;
   for (int i = threadIdx.x; i < n.chunks; i += blockDim.x) sum += parts[2 * i] * size_of_chunk(n, i);
-  const float mean = block_fold(sum, 0.0f, Plus(), scratch) / n.length;
-  float squares = 0;
+  float mean = block_fold(sum, 0.0f, Plus(), scratch) / n.length, squares = 0;
   for (int i = threadIdx.x; i < n.chunks; i += blockDim.x) {
     const float difference = parts[2 * i] - mean;
     squares += parts[2 * i + 1] + difference * difference * size_of_chunk(n, i);
   }
   squares = block_fold(squares, 0.0f, Plus(), scratch);
+  take_mean(n, mean, squares);
   normalize_chunk<T, S, kVec>(n, c, mean, factor_of(n, squares));
 }
 
@@ -377,11 +385,13 @@ __device__ __forceinline__ void normalize_cluster(const Normalization& n) {
   float sum = 0, squares = 0;
 #pragma unroll 1
   for (int i = lane; i < n.chunks * warps; i += kWarp) sum += parts[i][0] * parts[i][2];
-  const float mean = warp_sum(sum) / n.length;
+  float mean = warp_sum(sum) / n.length;
 #pragma unroll 1
   for (int i = lane; i < n.chunks * warps; i += kWarp)
     squares += parts[i][1] + (parts[i][0] - mean) * (parts[i][0] - mean) * parts[i][2];
-  const float factor = factor_of(n, warp_sum(squares));
+  squares = warp_sum(squares);
+  take_mean(n, mean, squares);
+  const float factor = factor_of(n, squares);
   for (int i = c.begin + threadIdx.x * kVec; i < c.end; i += step)  // what this thread has put there
     put_normalized<T, S, kVec>(n, c, i, load_vec<T, kVec>(stage + i), mean, factor);
 }

@@ -18,8 +18,9 @@ struct Coefficients {
 
 /// A row a team: x and y of T; scale and bias of S, an element a column, or null for 1 and 0. Everything is computed in
 /// float. kHold: coefficients are read before the row, and while earlier kernels still run if none of them writes them;
-/// where rows are many, their registers are better spent on more rows at once. Q: bytes that y is quantized to.
-template <class T, class S, int kVec, int kLoads, bool kHold, class Q, class Team>
+/// where rows are many, their registers are better spent on more rows at once. Not kCentered: the mean is taken to be
+/// 0. Q: bytes that y is quantized to.
+template <class T, class S, int kVec, int kLoads, bool kHold, bool kCentered, class Q, class Team>
 __device__ __forceinline__ void normalize_row(const Team& team, const Normalization& n) {
   const int thread = team.thread(), threads = team.threads(), cols = n.length;
   const int64_t at = team.first();
@@ -37,10 +38,13 @@ __device__ __forceinline__ void normalize_row(const Team& team, const Normalizat
   Row<T, kVec, kLoads> row;
   row.load(static_cast<const T*>(n.x) + at * cols, cols, thread, threads, 0);
   hold(!n.constant);
-  float sum = 0, squares = 0;
+  float mean = 0, squares = 0;
+  if constexpr (kCentered) {
+    float sum = 0;
 #pragma unroll
-  for (int k = 0; k < kLoads * kVec; ++k) sum += row[k];
-  const float mean = team.template fold<0>(sum, 0.0f, Plus()) * n.share;
+    for (int k = 0; k < kLoads * kVec; ++k) sum += row[k];
+    mean = team.template fold<0>(sum, 0.0f, Plus()) * n.share;
+  }
 #pragma unroll
   for (int i = 0; i < kLoads; ++i) {
     float part = 0;
@@ -65,16 +69,16 @@ __device__ __forceinline__ void normalize_row(const Team& team, const Normalizat
   }
 }
 
-template <class T, class S, int kVec, int kLoads, bool kHold, class Q = NoBytes>
+template <class T, class S, int kVec, int kLoads, bool kHold, bool kCentered = true, class Q = NoBytes>
 __device__ __forceinline__ void normalize_warp(const Normalization& n) {
   pdl_launch();
-  normalize_row<T, S, kVec, kLoads, kHold, Q>(WarpTeam(), n);
+  normalize_row<T, S, kVec, kLoads, kHold, kCentered, Q>(WarpTeam(), n);
 }
-template <class T, class S, int kVec, int kLoads, bool kHold, class Q = NoBytes>
+template <class T, class S, int kVec, int kLoads, bool kHold, bool kCentered = true, class Q = NoBytes>
 __device__ __forceinline__ void normalize_block(const Normalization& n) {
   __shared__ float scratch[2 * kWarp];
   pdl_launch();
-  normalize_row<T, S, kVec, kLoads, kHold, Q>(BlockTeam{scratch}, n);
+  normalize_row<T, S, kVec, kLoads, kHold, kCentered, Q>(BlockTeam{scratch}, n);
 }
 
 }  // namespace kiln

@@ -25,8 +25,8 @@ __device__ __forceinline__ void apply_coefficients(Row& row, const S* from, F f)
 }
 
 /// x and y of T, scale and bias of S, an element a column, or null for 1 and 0; all aligned to 16 bytes. kTeam threads
-/// a row, kThreads a block.
-template <class T, class S, int kCols, int kTeam, int kThreads>
+/// a row, kThreads a block. Not kCentered: the mean is taken to be 0.
+template <class T, class S, int kCols, int kTeam, int kThreads, bool kCentered = true>
 __device__ __forceinline__ void normalize_short(const Normalization& n) {
   __shared__ StagedRows<T, kCols, kTeam, kThreads> staged;
   using Row = ShortRow<T, kCols, kTeam, kThreads>;
@@ -35,7 +35,8 @@ __device__ __forceinline__ void normalize_short(const Normalization& n) {
   const auto* x = static_cast<const T*>(n.x);
   map_short_rows<T, kCols, kTeam, kThreads>(staged, x, static_cast<T*>(n.y), n.rows, 0, [&](Row& row) {
     float(&values)[Row::kCount] = row.values;
-    const float mean = row.fold(0, Plus(), [&](int k) { return values[k]; }) * n.share;
+    float mean = 0;
+    if constexpr (kCentered) mean = row.fold(0, Plus(), [&](int k) { return values[k]; }) * n.share;
     const float squares = row.fold(0, Plus(), [&](int k) {
       values[k] -= mean;
       return row.exists(k) ? values[k] * values[k] : 0;

@@ -119,23 +119,29 @@ StridedCopy slice_copy(std::span<const int64_t> from, std::span<const int64_t> t
 }
 
 std::vector<StridedCopy> concatenation_copies(std::span<const Extents> inputs, int axis) {
-  const auto along = static_cast<size_t>(axis);
-  Extents to = inputs[0];
-  to[along] = 0;
-  for (const Extents& input : inputs) to[along] += input[along];
-  const Extents to_strides = row_major_strides(to);
   std::vector<StridedCopy> copies;
+  for (const Extents& input : inputs) {
+    StridedCopy& copy = copies.emplace_back(StridedCopy{input});
+    std::ranges::copy(row_major_strides(input), copy.from.begin());
+  }
+  return concatenation_copies(std::move(copies), axis);
+}
+
+std::vector<StridedCopy> concatenation_copies(std::vector<StridedCopy> inputs, int axis) {
+  const auto along = static_cast<size_t>(axis);
+  Extents to = inputs[0].extents;
+  to[along] = 0;
+  for (const StridedCopy& input : inputs) to[along] += input.extents[along];
+  const Extents to_strides = row_major_strides(to);
   int64_t offset = 0;
   for (size_t k = 0; k < inputs.size(); ++k) {
-    StridedCopy copy{inputs[k]};
-    std::ranges::copy(row_major_strides(inputs[k]), copy.from.begin());
+    StridedCopy& copy = inputs[k];
     std::ranges::copy(to_strides, copy.to.begin());
     copy.to_offset = offset;
     copy.source = static_cast<int>(k);
-    offset += inputs[k][along] * to_strides[along];
-    copies.push_back(std::move(copy));
+    offset += copy.extents[along] * to_strides[along];
   }
-  return copies;
+  return inputs;
 }
 
 std::string MoveKernel::entry() const {

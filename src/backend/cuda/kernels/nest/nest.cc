@@ -31,6 +31,10 @@ Result<MergedAxes> nest_axes(std::span<const NestTensor> tensors, size_t num_inp
   const Extents& space = tensors[num_inputs].extents;
   std::vector<AxisStrides> strides;
   for (const NestTensor& tensor : tensors) {
+    if (tensor.view) {
+      strides.push_back(*tensor.view);
+      continue;
+    }
     TRY(require(tensor.extents.size() <= space.size() && space.size() <= kMaxRank, "a tensor of rank ",
                 tensor.extents.size(), " broadcast to ", space));
     const auto along = std::span(space).last(tensor.extents.size());

@@ -1,6 +1,7 @@
 /// The kernels of nests: generated from a program, one for each way its tensors may lie.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ struct NestTuning {
 struct NestTensor {
   Format format;
   Extents extents;
+  std::optional<AxisStrides> view = std::nullopt;  ///< its strides by axis of output 0, where it is a view
 };
 /// The axes of inputs that broadcast against output 0, axes aligned at the right. Fails where their ranks do not allow
 /// it, and for formats with blocks.
