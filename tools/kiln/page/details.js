@@ -99,7 +99,7 @@ class Details {
       return html("li", {}, html("div", { class: "tensor" }, html("span", { class: "tensor-name" },
           this.broken(tensor.Name || "")),
         html("code", {}, shapeText(tensor.Dimensions))),
-        html("div", { class: "muted" }, tensor["Format/Datatype"] || "", tensor.ViewOf ? ", a view of " + tensor.ViewOf
+        html("div", { class: "muted" }, formatOf(tensor), tensor.ViewOf ? ", a view of " + tensor.ViewOf
             : ""),
         far.length ? html("div", { class: "muted" }, side === "before" ? "from " : "to ",
                           far.slice(0, 6).flatMap((other, i) => [i ? ", " : "", this.link(other)]), far.length > 6

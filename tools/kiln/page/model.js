@@ -52,10 +52,20 @@ function shapeText(extents) {
   return extents.length ? extents.map((extent) => (extent < 0 ? "?" : String(extent))).join("×") : "scalar";
 }
 
-// A short word for the type in TensorRT's words for a format: "Row major linear FP32" has "fp32".
+// A short word for the type in TensorRT's words for a format: "Row major linear FP32" has "fp32". Layers of its newer
+// compilers have C++'s words ("Half"), and tensors of dynamic shapes say that they have none.
+const TYPES = { float: "fp32", half: "fp16", double: "fp64", bfloat16: "bf16" };
 function typeWord(words) {
-  const found = /FP32|FP16|BFloat16|BF16|FP8|FP4|Int4|Int8|Int32|Int64|UInt8|BOOL/i.exec(words || "");
-  return found ? found[0].toLowerCase().replace("bfloat16", "bf16") : words || "";
+  if (!words || words.startsWith("N/A")) return "";
+  const found = new RegExp("FP32|FP16|BFloat16|BF16|FP8|FP4|E8M0|Int4|UInt8|Int8|UInt16|Int16|UInt32|Int32|UInt64|" +
+      "Int64|BOOL|Float|Half|Double", "i").exec(words);
+  const word = found ? found[0].toLowerCase() : words;
+  return TYPES[word] || word;
+}
+
+// What is told of a tensor's order and type.
+function formatOf(tensor) {
+  return tensor["Format/Datatype"] || tensor.Datatype || "";
 }
 
 // A format without its type: "row major", "channel major %8".
@@ -110,8 +120,8 @@ class Step {
     this.share = 0;
     const result = (this.info.Outputs || [])[0];
     this.shape = result ? shapeText(result.Dimensions) : "";
-    this.type = result ? typeWord(result["Format/Datatype"]) : "";
-    this.order = result ? orderWord(result["Format/Datatype"]) : "";
+    this.type = result ? typeWord(formatOf(result)) : "";
+    this.order = result ? orderWord(formatOf(result)) : "";
     this.text = null;
   }
 
