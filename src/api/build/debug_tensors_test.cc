@@ -467,6 +467,57 @@ TEST(DebugTensors, OfStreamsOfTheProgram) {
   EXPECT_TRUE(StreamTable::instance().destroy(made));
 }
 
+/// Chains beside each other, which a GPU runs on several streams: each value is shown when it is complete, and before
+/// another chain's may lie where it was.
+TEST(DebugTensors, OfAuxiliaryStreams) {
+  constexpr int kChains = 3;
+  LoopBench w;
+  w.config->setBuilderOptimizationLevel(0);
+  w.config->setMaxAuxStreams(kChains - 1);
+  nv::ITensor* const x = w.input("x", {2, 3});
+  std::vector<Floats> filters;
+  for (int c = 0; c < kChains; ++c) {
+    Floats& filter = filters.emplace_back(Floats{1, 0, -1, 2, 0, 1, 1, 0, 1, 1, 0, -1});
+    for (float& number : filter) number *= static_cast<float>(c + 1);
+    nv::ITensor* const product =
+        w->addMatrixMultiply(*x, MatrixOperation::kNONE, *w.constant({3, 4}, filter), MatrixOperation::kNONE)
+            ->getOutput(0);
+    auto* const softmax = w->addSoftMax(*product);
+    softmax->setAxes(2);
+    nv::ITensor* const y = w.mul(softmax->getOutput(0), w.constant({1, 1}, {2}));
+    product->setName(str("product", c).c_str()), softmax->getOutput(0)->setName(str("softmax", c).c_str());
+    w.mark(y, str("y", c).c_str());
+    ASSERT_TRUE(w->markDebug(*product) && w->markDebug(*softmax->getOutput(0)) && w->markDebug(*y));
+  }
+  Running run(w);
+  ASSERT_TRUE(run.engine) << run.error;
+  if (is_on_gpu()) EXPECT_GT(run.engine->getNbAuxStreams(), 0);
+  Shared<float> in(kX.begin(), kX.end());
+  std::vector<Shared<float>> out(kChains, Shared<float>(8));
+  run.feed("x", in);
+  for (int c = 0; c < kChains; ++c) run.feed(str("y", c).c_str(), out[static_cast<size_t>(c)]);
+  Listener listener;
+  ASSERT_TRUE(run.context->setDebugListener(&listener) && run.context->setAllTensorsDebugState(true));
+  for (int turn = 0; turn < 5; ++turn) {
+    listener.seen.clear();
+    ASSERT_TRUE(run.run()) << run.last_error();
+    ASSERT_EQ(listener.seen.size(), 3u * kChains);
+    const Names names = listener.names();
+    const auto place = [&](const std::string& name) { return std::ranges::find(names, name) - names.begin(); };
+    for (int c = 0; c < kChains; ++c) {
+      EXPECT_LT(place(str("product", c)), place(str("softmax", c)));
+      EXPECT_LT(place(str("softmax", c)), place(str("y", c)));
+      const Floats product = listener.floats_of(str("product", c)), softmax = listener.floats_of(str("softmax", c));
+      for (size_t i = 0; i < 8; ++i) {
+        EXPECT_EQ(product[i], kProduct[i] * static_cast<float>(c + 1));
+        EXPECT_NEAR(softmax[i] * 2, out[static_cast<size_t>(c)][i], 1e-6);
+      }
+      EXPECT_EQ(listener.floats_of(str("y", c)),
+                Floats(out[static_cast<size_t>(c)].begin(), out[static_cast<size_t>(c)].end()));
+    }
+  }
+}
+
 TEST(DebugTensors, OfContextsOnThreadsOfTheirOwn) {
   Bench w;
   ASSERT_TRUE(w->markDebug(*w.sum));

@@ -22,6 +22,17 @@ function familyOf(ops) {
   return "other";
 }
 
+// The family of a layer. What its type says comes first. Some compilers give all layers one type ("kgen"), and a file
+// of names has none: then the tactic and the ends of names ("/block/Conv + /block/Relu") have a say.
+function familyOfLayer(ops, tactic, name) {
+  const isPlain = ops.every((op) => /^(layer|kgen|fusion|myelin.*|foreignnode)$/i.test(op));
+  if (!isPlain) return familyOf(ops);
+  if (name.startsWith("Reformatting CopyNode")) return "movement";
+  const ends = name.split(/ \+ |\.\.\./).map((piece) => piece.split("/").pop());
+  const found = familyOf([tactic, ...ends]);
+  return found !== "other" && found !== "movement" ? found : ops[0] === "kgen" ? "pointwise" : found;
+}
+
 // "12.3 µs". Times are shown with three digits.
 function timeText(ms) {
   if (!(ms >= 0)) return "";
@@ -113,7 +124,7 @@ class Step {
     this.block = drawn.block;
     const type = this.info.LayerType || "";
     this.ops = type ? type.split(" + ") : ["Layer"];
-    this.family = familyOf(this.ops.concat(this.info.TacticName || []));
+    this.family = familyOfLayer(this.ops, this.info.TacticName || "", this.name);
     if (drawn.bodies.length) this.family = "control";
     this.plannedMs = (this.info.TimeUs || 0) / 1000;
     this.ms = drawn.ms >= 0 ? drawn.ms : picture.times ? 0 : this.plannedMs;

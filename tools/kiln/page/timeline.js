@@ -51,7 +51,8 @@ class Timeline {
     if (!width || this.host.hidden) return;
     if (!model.timed) {
       this.host.replaceChildren(html("p", { class: "empty" },
-          "There are no times: the page was made without a run, and the plan holds none."));
+          "There are no times: the engine was not run for this page, and the file holds none. " +
+              "--layerTimes adds those of a profile."));
       return;
     }
     this.bars ||= schedule(model);
