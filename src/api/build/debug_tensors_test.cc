@@ -298,6 +298,65 @@ TEST(DebugTensors, OfALoopAreShownInEachIteration) {
   EXPECT_EQ(listener.floats_of("next", 2), (Floats{15, 23}));
 }
 
+/// Values of a loop that no output needs, a state and an output of the loop among them.
+TEST(DebugTensors, OfALoopAreKeptWhereNoOutputNeedsThem) {
+  LoopBench w;
+  w.config->setBuilderOptimizationLevel(0);
+  nv::ITensor* const x = w.input("x", {2});
+  nv::ILoop* const loop = w->addLoop();
+  loop->addTripLimit(*w.number(3), nv::TripLimit::kCOUNT);
+  nv::IRecurrenceLayer* const state = loop->addRecurrence(*x);
+  nv::IRecurrenceLayer* const unread = loop->addRecurrence(*x);
+  nv::ITensor* const next = w.add(state->getOutput(0), w.constant({2}, {1, 1}));
+  nv::ITensor* const square = w.mul(next, next);
+  nv::ITensor* const grown = w.mul(unread->getOutput(0), w.constant({2}, {2, 2}));
+  state->setInput(1, *next), unread->setInput(1, *grown);
+  nv::ITensor* const last = loop->addLoopOutput(*unread->getOutput(0), nv::LoopOutput::kLAST_VALUE)->getOutput(0);
+  square->setName("square"), grown->setName("grown"), last->setName("last");
+  w.mark(loop->addLoopOutput(*state->getOutput(0), nv::LoopOutput::kLAST_VALUE)->getOutput(0));
+  for (nv::ITensor* tensor : {square, grown, last}) ASSERT_TRUE(w->markDebug(*tensor));
+  LoopRun run(w);
+  ASSERT_EQ(run.error, "");
+  Listener listener;
+  run.listener = &listener;
+  EXPECT_EQ(run.floats_of({{"x", floats({2}, {1, 2})}}), (Floats{4, 5})) << run.error;
+  Names names = listener.names();
+  std::ranges::sort(names);
+  EXPECT_EQ(names, (Names{"grown", "grown", "grown", "last", "square", "square", "square"}));
+  EXPECT_EQ(listener.floats_of("square", 2), (Floats{16, 25}));
+  EXPECT_EQ(listener.floats_of("grown", 1), (Floats{4, 8}));
+  EXPECT_EQ(listener.floats_of("last"), (Floats{8, 16}));
+}
+
+/// A loop that gives the network nothing at all, and a conditional within it.
+TEST(DebugTensors, OfALoopThatNobodyNeedsAreKept) {
+  LoopBench w;
+  w.config->setBuilderOptimizationLevel(0);
+  nv::ITensor* const x = w.input("x", {2});
+  nv::ILoop* const loop = w->addLoop();
+  loop->addTripLimit(*w.number(2), nv::TripLimit::kCOUNT);
+  nv::IRecurrenceLayer* const state = loop->addRecurrence(*x);
+  nv::ITensor* const next = w.add(state->getOutput(0), state->getOutput(0));
+  state->setInput(1, *next);
+  nv::IIfConditional* const choice = w->addIfConditional();
+  choice->setCondition(*w.input("c", {}, nv::DataType::kBOOL));
+  nv::ITensor* const inside = choice->addInput(*next)->getOutput(0);
+  nv::ITensor* const one = w.add(inside, w.constant({2}, {1, 1}));
+  nv::ITensor* const other = w.mul(inside, inside);
+  choice->addOutput(*one, *other);
+  next->setName("next"), one->setName("one"), other->setName("other");
+  w.mark(w.add(x, x));
+  for (nv::ITensor* tensor : {next, one, other}) ASSERT_TRUE(w->markDebug(*tensor));
+  LoopRun run(w);
+  ASSERT_EQ(run.error, "");
+  Listener listener;
+  run.listener = &listener;
+  EXPECT_EQ(run.floats_of({{"c", flag(true)}, {"x", floats({2}, {1, 2})}}), (Floats{2, 4})) << run.error;
+  EXPECT_EQ(std::ranges::count(listener.names(), "next"), 2);
+  EXPECT_EQ(listener.floats_of("next", 1), (Floats{4, 8}));
+  EXPECT_EQ(listener.floats_of("one", 1), (Floats{5, 9}));
+}
+
 TEST(DebugTensors, OfABranchThatIsNotTakenAreNotShown) {
   LoopBench w;
   w.config->setBuilderOptimizationLevel(0);

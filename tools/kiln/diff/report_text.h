@@ -9,7 +9,9 @@ namespace kiln::diff {
 /// with `all`, every tensor that cannot.
 std::string text_of(const Report& report, bool all);
 
-/// "'y' of step 3 'conv3'", "'y' of 'conv3'", and the body where there is one.
+/// A name, or the end of one that is longer than `most` bytes: names that converters join of many differ there.
+std::string short_name(const std::string& name, size_t most);
+/// "'y' of step 3 'conv3'", "'y' of 'conv3'", and the body where there is one; with the ends of long names.
 std::string place_text(const Spot& spot);
 /// The element of a tensor at a row-major position: "[0, 3, 1, 1]".
 std::string element_text(int64_t position, const Extents& extents);

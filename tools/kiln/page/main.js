@@ -130,7 +130,7 @@ class App {
         { role: "option", "data-step": String(step.index) },
       html("span", { class: "swatch " + step.family }),
           html("span", { class: "found-name" }, html("bdi", {}, step.name)),
-          html("span", { class: "muted" }, step.ops.join(" + ")))));
+          html("span", { class: "muted" }, step.opText))));
     if (this.graph.block) this.graph.mark(this.found);
     this.table.draw();
     this.list = steps;

@@ -65,13 +65,24 @@ function shapeText(extents) {
 
 // A short word for the type in TensorRT's words for a format: "Row major linear FP32" has "fp32". Layers of its newer
 // compilers have C++'s words ("Half"), and tensors of dynamic shapes say that they have none.
+// Kiln's words for types ("f32", "i64") say the same.
 const TYPES = { float: "fp32", half: "fp16", double: "fp64", bfloat16: "bf16" };
+const SHORT = { f: "fp", i: "int", u: "uint" };
 function typeWord(words) {
   if (!words || words.startsWith("N/A")) return "";
+  const short = /^([fiu])(\d+)/.exec(words);
+  if (short) return SHORT[short[1]] + short[2];
   const found = new RegExp("FP32|FP16|BFloat16|BF16|FP8|FP4|E8M0|Int4|UInt8|Int8|UInt16|Int16|UInt32|Int32|UInt64|" +
       "Int64|BOOL|Float|Half|Double", "i").exec(words);
   const word = found ? found[0].toLowerCase() : words;
   return TYPES[word] || word;
+}
+
+// "Cast", "ElementWise ×2": each operation once.
+function grouped(ops) {
+  const counts = new Map();
+  for (const op of ops) counts.set(op, (counts.get(op) || 0) + 1);
+  return [...counts].map(([op, count]) => (count > 1 ? `${op} ×${count}` : op));
 }
 
 // What is told of a tensor's order and type.
@@ -124,6 +135,8 @@ class Step {
     this.block = drawn.block;
     const type = this.info.LayerType || "";
     this.ops = type ? type.split(" + ") : ["Layer"];
+    this.opNames = grouped(this.ops);
+    this.opText = this.opNames.join(" + ");
     this.family = familyOfLayer(this.ops, this.info.TacticName || "", this.name);
     if (drawn.bodies.length) this.family = "control";
     this.plannedMs = (this.info.TimeUs || 0) / 1000;

@@ -3,7 +3,7 @@
 const COLUMNS = [
   { name: "#", value: (step) => step.index, text: (step) => step.number, kind: "figure" },
   { name: "Layer", value: (step) => step.name, text: (step) => step.name, kind: "path" },
-  { name: "Operations", value: (step) => step.ops.join(" + "), text: (step) => step.ops.join(" + ") },
+  { name: "Operations", value: (step) => step.opText, text: (step) => step.opText },
   { name: "Result", value: (step) => step.shape, text: (step) => step.shape, kind: "code" },
   { name: "Type", value: (step) => step.type + step.order, text: (step) =>
       [step.type, step.order].filter(Boolean).join(" "), kind: "code" },
