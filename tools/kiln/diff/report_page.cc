@@ -148,9 +148,7 @@ std::string summary(const Report& report) {
                  error_text(first->total, first->extents), ".");
   else
     text += line("", "All ", count_text(report.num_compared(), "tensor"), " are within the tolerance.");
-  for (const TensorDiff* faulty : report.faulty())
-    text += line("bad", "At fault by itself: ", place_text(faulty->a), ", off by ",
-                 error_text(*faulty->own, faulty->extents), " on b's inputs.");
+  for (const TensorDiff* faulty : report.faulty()) text += line("bad", "Found ", fault_text(*faulty), ".");
   const auto inside = std::ranges::count_if(report.hidden, [](const Hidden& one) { return !one.inside.empty(); });
   if (inside > 0)
     text +=

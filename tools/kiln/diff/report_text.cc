@@ -87,9 +87,7 @@ std::string verdict_text(const Report& report) {
                 text_of(report.tolerance), "\n");
   size_t listed = 0;
   for (const TensorDiff* faulty : report.faulty())
-    if (listed++ < kMostListed)
-      text += str("at fault by itself: ", place_text(faulty->a), ": off by ", error_text(*faulty->own, faulty->extents),
-                  " on b's inputs\n");
+    if (listed++ < kMostListed) text += str(fault_text(*faulty), "\n");
   if (listed > kMostListed) text += str("and ", listed - kMostListed, " more\n");
   if (report.isolated && listed == 0 && report.first_outside())
     text += "no layer is at fault by itself: errors of several add up\n";
@@ -124,6 +122,13 @@ std::string element_text(int64_t position, const Extents& extents) {
     position /= std::max<int64_t>(extents[axis], 1);
   }
   return str(at);
+}
+
+std::string fault_text(const TensorDiff& faulty) {
+  const std::string what = str(place_text(faulty.a), ": off by ", error_text(*faulty.own, faulty.extents));
+  if (faulty.not_fed.empty()) return str("at fault by itself: ", what, " on b's inputs");
+  return str("at fault: ", what, "; or else what makes its input '", short_name(faulty.not_fed[0], kLongestName),
+             "', which was a's own, for b has none");
 }
 
 std::string error_text(const Errors& errors, const Extents& extents) {

@@ -17,6 +17,9 @@ std::string place_text(const Spot& spot);
 std::string element_text(int64_t position, const Extents& extents);
 /// "0.12 at [0, 3] (1.2 instead of 1.08), 0.034 of the largest": how far a tensor is off.
 std::string error_text(const Errors& errors, const Extents& extents);
+/// Who is at fault for a tensor that is outside of the tolerance by its own error: its step or, where b had no tensor
+/// to feed it with, a step before.
+std::string fault_text(const TensorDiff& faulty);
 /// "12 numbers of the 480 are beyond FP16, the largest 131072 at [0, 3]"; empty: no number overflowed.
 std::string overflow_text(const TensorDiff& diff);
 /// "3 tensors": a count with its noun.
