@@ -268,14 +268,14 @@ TEST(Comparison, TensorsOfOneNameMayBeRegrouped) {
   const HostTensor x = waves(DType::kF32, {2, 12});
   for (const Extents& extents : {Extents{1, 2, 3, 4}, Extents{24}, Extents{2, 1, 12, 1}}) {
     const auto b = other(str(extents));
-    const auto report = compare_sides(*a, {x}, *b, {*x.reshaped(extents)}, {.isolate = true});
+    const auto report = compare_sides(*a, {x}, *b, {x.reshaped(extents)}, {.isolate = true});
     ASSERT_TRUE(report) << report.error().message;
     EXPECT_EQ(report->num_compared(), 1) << str(extents);
     EXPECT_EQ(report->first_outside(), nullptr);
   }
   for (const Extents& extents : {Extents{12, 2}, Extents{3, 8}}) {  // of a transpose, it may be
     const auto b = other(str(extents));
-    EXPECT_FALSE(compare_sides(*a, {x}, *b, {*x.reshaped(extents)}, {})) << str(extents);
+    EXPECT_FALSE(compare_sides(*a, {x}, *b, {x.reshaped(extents)}, {})) << str(extents);
   }
 }
 
