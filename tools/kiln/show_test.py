@@ -233,9 +233,11 @@ class Page(unittest.TestCase):
         info, profile = large_network(2000)
         page = show(info, f"--layerTimes={profile}")
         browser = self.open(page)
-        seconds = min([self.seconds] + [browser.open(page) for _ in range(3)])
-        print(f"2,000 layers opened in {seconds:.2f} s")
-        self.assertLess(seconds, 2)
+        work, seconds = browser.work_seconds(), min([self.seconds] + [browser.open(page) for _ in range(3)])
+        print(f"2,000 layers opened in {seconds:.2f} s; the page's thread worked for {work:.2f} s")
+        self.assertLess(work, 2)
+        if os.getloadavg()[0] <= os.cpu_count() / 2:  # else a clock tells of others' work
+            self.assertLess(seconds, 2)
         self.assertIn("2000 layers", browser.run("document.querySelector('#headline').textContent"))
         # Nothing overlaps, and no edge leads up but those that the network has so.
         self.assertEqual(browser.run("""(() => {

@@ -25,7 +25,7 @@ svg .own { fill: var(--own); } svg .outside { fill: var(--bad); }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .25rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { color: var(--quiet); font-weight: 500; } td.number, th.number { text-align: right; }
-td { overflow-wrap: anywhere; } td.type { white-space: nowrap; }
+td { overflow-wrap: anywhere; } td.type, td.number { white-space: nowrap; }
 td div { max-height: 4.5em; overflow: hidden; }
 )";
 
