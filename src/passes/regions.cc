@@ -462,6 +462,12 @@ Status Finder::close_conditional(int group) {
   for (const Unit& unit : branches[0].units())
     TRY(require(!branches[1].has(unit), text(unit), " is in both branches of ", r.name,
                 ": a branch cannot read what the other one computes"));
+  // Outputs that nobody reads still say which branch a value that is watched belongs to.
+  std::vector<BodyWalk> unread_branches(2, BodyWalk(*this, group));
+  for (const NodeId id : groups_[static_cast<size_t>(group)].boundaries)
+    if (!watched(group).empty() && node(id).op.as<ops::IfOutput>() &&
+        std::ranges::find(r.outputs, id) == r.outputs.end())
+      for (size_t b = 0; b < 2; ++b) TRY(unread_branches[b].add(node(id).inputs[b]));
   std::vector<Unit> unread = assertions_in(group);  // in both branches, or in the one that has what it reads
   for (const ValueId value : watched(group)) {
     const NodeId producer = graph_.value(value).producer;
@@ -473,8 +479,9 @@ Status Finder::close_conditional(int group) {
     for (size_t b = 0; b < 2; ++b) {
       BodyWalk reads(*this, group);
       TRY(reads.visit(extra));
-      const bool is_of_other =
-          std::ranges::any_of(reads.units(), [&](const Unit& unit) { return branches[1 - b].has(unit); });
+      const bool is_of_other = std::ranges::any_of(reads.units(), [&](const Unit& unit) {
+        return branches[1 - b].has(unit) || unread_branches[1 - b].has(unit);
+      });
       if (!is_of_other) TRY(branches[b].visit(extra));
     }
   }

@@ -355,6 +355,7 @@ TEST(DebugTensors, OfALoopThatNobodyNeedsAreKept) {
   EXPECT_EQ(std::ranges::count(listener.names(), "next"), 2);
   EXPECT_EQ(listener.floats_of("next", 1), (Floats{4, 8}));
   EXPECT_EQ(listener.floats_of("one", 1), (Floats{5, 9}));
+  EXPECT_EQ(std::ranges::count(listener.names(), "other"), 0) << "the other branch's";
 }
 
 TEST(DebugTensors, OfABranchThatIsNotTakenAreNotShown) {
