@@ -57,6 +57,23 @@ struct Listener : nv::IDebugListener {
   bool goes_on = true;
 };
 
+/// The plan of a network as it is now, without times.
+plan::Plan plan_of(Workbench& w) {
+  const std::unique_ptr<nv::IHostMemory> bytes(w.builder->buildSerializedNetwork(*w.network, *w.config));
+  EXPECT_NE(bytes, nullptr) << (w.logger.errors.empty() ? "" : w.logger.errors.back());
+  if (!bytes) return {};
+  const auto* const data = static_cast<const std::byte*>(bytes->data());
+  auto read = plan::read_plan({data, bytes->size()});
+  EXPECT_TRUE(read);
+  if (!read) return {};
+  plan::Plan plan = **read;
+  for (plan::Profile& profile : plan.profiles)
+    for (plan::Step& step : profile.steps) step.info.time_us = 0;
+  for (plan::Body& body : plan.bodies)
+    for (plan::Step& step : body.steps) step.info.time_us = 0;
+  return plan;
+}
+
 /// y = softmax(relu(x W + b) 2): a product with what may be fused into it, and a softmax. Built at level 0, where times
 /// have no say in what is chosen.
 struct Bench : LoopBench {
@@ -74,20 +91,7 @@ struct Bench : LoopBench {
     product->setName("product"), sum->setName("sum"), relu->setName("relu"), doubled->setName("doubled");
     mark(y);
   }
-  /// The plan as it is now.
-  plan::Plan plan() {
-    const std::unique_ptr<nv::IHostMemory> bytes(builder->buildSerializedNetwork(*network, *config));
-    EXPECT_NE(bytes, nullptr) << (logger.errors.empty() ? "" : logger.errors.back());
-    if (!bytes) return {};
-    const auto* const data = static_cast<const std::byte*>(bytes->data());
-    auto read = plan::read_plan({data, bytes->size()});
-    EXPECT_TRUE(read);
-    if (!read) return {};
-    plan::Plan plan = **read;
-    for (plan::Profile& profile : plan.profiles)
-      for (plan::Step& step : profile.steps) step.info.time_us = 0;
-    return plan;
-  }
+  plan::Plan plan() { return plan_of(*this); }
 
   Floats w{1, 0, -1, 2, 0, 1, 1, 0, 1, 1, 0, -1};
   nv::ITensor *x, *product, *sum, *relu, *doubled, *y;
@@ -296,6 +300,35 @@ TEST(DebugTensors, OfALoopAreShownInEachIteration) {
   EXPECT_EQ(listener.floats_of("state", 0), (Floats{1, 2}));
   EXPECT_EQ(listener.floats_of("twice", 1), (Floats{6, 10}));
   EXPECT_EQ(listener.floats_of("next", 2), (Floats{15, 23}));
+}
+
+/// Also where only the marks' order would make the iteration another one.
+TEST(DebugTensors, OfALoopThatAreInMemoryChangeNothing) {
+  LoopBench w;
+  w.config->setBuilderOptimizationLevel(0);
+  nv::ITensor* const x = w.input("x", {2, 3});
+  nv::ILoop* const loop = w->addLoop();
+  loop->addTripLimit(*w.number(3), nv::TripLimit::kCOUNT);
+  nv::IRecurrenceLayer* const first = loop->addRecurrence(*x);
+  nv::IRecurrenceLayer* const second = loop->addRecurrence(*x);
+  const auto shares = [&](nv::ITensor* of, int axis) {
+    nv::ISoftMaxLayer* const softmax = w->addSoftMax(*of);
+    softmax->setAxes(axis);
+    return softmax->getOutput(0);
+  };
+  nv::ITensor* const one = shares(first->getOutput(0), 1);
+  nv::ITensor* const other = shares(w.add(one, second->getOutput(0)), 2);
+  first->setInput(1, *one), second->setInput(1, *other);
+  one->setName("one"), other->setName("other");
+  w.mark(loop->addLoopOutput(*first->getOutput(0), nv::LoopOutput::kLAST_VALUE)->getOutput(0));
+  w.mark(loop->addLoopOutput(*second->getOutput(0), nv::LoopOutput::kLAST_VALUE)->getOutput(0), "z");
+  const plan::Plan before = plan_of(w);
+  ASSERT_TRUE(w->markDebug(*other) && w->markDebug(*one));
+  plan::Plan after = plan_of(w);
+  size_t marks = 0;
+  for (plan::Body& body : after.bodies) marks += body.debug_tensors.size(), body.debug_tensors.clear();
+  EXPECT_EQ(marks, 2u);
+  EXPECT_EQ(plan::to_record(after), plan::to_record(before));
 }
 
 /// Values of a loop that no output needs, a state and an output of the loop among them.
@@ -551,7 +584,9 @@ TEST(DebugTensors, OfAuxiliaryStreams) {
   }
   Running run(w);
   ASSERT_TRUE(run.engine) << run.error;
-  if (is_on_gpu()) EXPECT_GT(run.engine->getNbAuxStreams(), 0);
+  if (is_on_gpu()) {
+    EXPECT_GT(run.engine->getNbAuxStreams(), 0);
+  }
   Shared<float> in(kX.begin(), kX.end());
   std::vector<Shared<float>> out(kChains, Shared<float>(8));
   run.feed("x", in);
