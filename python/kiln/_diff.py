@@ -8,7 +8,7 @@ import subprocess
 from typing import Any
 
 from ._errors import Error
-from ._install import native
+from ._install import program
 
 
 def diff(a: str | os.PathLike[str], b: str | os.PathLike[str] | None = None, **flags: Any) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def diff(a: str | os.PathLike[str], b: str | os.PathLike[str] | None = None, **f
     `kiln diff --json`: `first_outside` is None where all tensors are within the tolerance. Raises Error with the program's
     message where nothing can be compared.
     """
-    command = [native("bin", "kiln"), "diff", os.fspath(a), *([] if b is None else [os.fspath(b)]), "--json"]
+    command = [program("kiln"), "diff", os.fspath(a), *([] if b is None else [os.fspath(b)]), "--json"]
     for name, value in flags.items():
         name = name.rstrip("_")
         flag = f"-{name}" if len(name) == 1 else f"--{name}"

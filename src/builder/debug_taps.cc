@@ -29,17 +29,30 @@ DebugTaps::DebugTaps(const ir::Graph& network) {
   ir::for_each_body(network, [&](const ir::Graph& body) { collect(body, wanted_); });
 }
 
-void DebugTaps::keep(ir::Graph& graph) const {
-  if (kept_.empty()) return;
+bool DebugTaps::keep(ir::Graph& graph) const {
+  if (kept_.empty()) return false;
+  bool keeps = false;
   for (int i = 0, count = graph.num_values(); i < count; ++i) {
     const auto value = static_cast<ir::ValueId>(i);
     const std::vector<std::string> taps = graph.value(value).taps;
-    for (const std::string& tap : taps)
-      if (kept_.contains(tap)) graph.mark_output(value, "", tap);
+    for (const std::string& tap : taps) {
+      if (!kept_.contains(tap)) continue;
+      graph.mark_output(value, "", tap);
+      keeps = true;
+    }
   }
-  for (int i = 0; i < graph.num_nodes(); ++i)
-    if (const auto id = static_cast<ir::NodeId>(i); graph.alive(id))
-      for (const auto& body : graph.node(id).bodies) keep(*body);
+  for (int i = 0, count = graph.num_nodes(); i < count; ++i) {
+    const auto id = static_cast<ir::NodeId>(i);
+    if (!graph.alive(id)) continue;
+    bool inside = false;
+    for (const auto& body : graph.node(id).bodies) inside |= keep(*body);
+    if (!inside) continue;
+    keeps = true;
+    const std::vector<ir::ValueId>& outputs = graph.node(id).outputs;
+    const bool is_read = std::ranges::any_of(outputs, [&](ir::ValueId value) { return graph.num_uses(value) > 0; });
+    if (!is_read && !outputs.empty()) graph.mark_output(outputs[0], "");
+  }
+  return keeps;
 }
 
 void DebugTaps::take(const plan::Profile& profile, std::span<const plan::Body> bodies) {

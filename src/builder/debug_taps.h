@@ -20,8 +20,9 @@ class DebugTaps {
 
   /// Keeps all values from the first build on.
   void keep_all() { kept_ = wanted_; }
-  /// Makes outputs, without names, of the values that are to be kept.
-  void keep(ir::Graph& graph) const;
+  /// Makes outputs, without names, of the values that are to be kept, and of what makes them in its bodies though
+  /// nobody reads it. Returns whether there are some.
+  bool keep(ir::Graph& graph) const;
   /// Takes note of which values a profile's plan has.
   void take(const plan::Profile& profile, std::span<const plan::Body> bodies);
   /// Whether values are missing that another build can keep; those that none can are told. Begins the next build.

@@ -68,6 +68,9 @@ class Finder {
   Status close_conditional(int group);
   void find_assertions();
   std::vector<Unit> assertions_in(int group) const;
+  void find_watched();
+  std::vector<ValueId>& watched(int level) { return watched_[static_cast<size_t>(level + 1)]; }
+  std::vector<Unit> watched_groups_in(int group) const;
   void add_needs(int group);
   std::string text(const Unit& unit) const {
     return unit.group >= 0 ? regions_.groups[static_cast<size_t>(unit.group)].name : layer(unit.node);
@@ -79,6 +82,7 @@ class Finder {
   std::vector<Group> groups_;
   std::vector<int> boundary_of_;  ///< by node: the group that it is a boundary of, or -1
   std::vector<int> home_;         ///< by node: the innermost group that it is in, or -1; of a boundary: its own group
+  std::vector<std::vector<ValueId>> watched_;  ///< by level + 1: values that are made there to be watched
 };
 
 Status Finder::add_boundary(int group, NodeId id) {
@@ -362,6 +366,32 @@ std::vector<Unit> Finder::assertions_in(int group) const {
   return result;
 }
 
+/// Notes which values are to be watched, by where they are made: a boundary at which values leave a group belongs to
+/// what is around it.
+void Finder::find_watched() {
+  watched_.resize(static_cast<size_t>(num_groups()) + 1);
+  for (int i = 0; i < graph_.num_values(); ++i) {
+    const auto value = static_cast<ValueId>(i);
+    const NodeId producer = graph_.value(value).producer;
+    if (graph_.value(value).taps.empty() || producer == NodeId::kNone || !graph_.alive(producer)) continue;
+    const Op& op = node(producer).op;
+    if (op.as<ops::Constant>() || op.as<ops::IfInput>()) continue;  // the latter passes on what is outside
+    int level = home_[ir::index(producer)];
+    if (boundary_of_[ir::index(producer)] >= 0 && !is_entry(op)) level = region(level).parent;
+    watched(level).push_back(value);
+    for (int group = level; group >= 0; group = region(group).parent) region(group).is_watched = true;
+  }
+}
+
+/// Groups within a group (-1: the network) in which something is watched.
+std::vector<Unit> Finder::watched_groups_in(int group) const {
+  std::vector<Unit> result;
+  for (int inner = 0; inner < num_groups(); ++inner)
+    if (const Region& r = regions_.groups[static_cast<size_t>(inner)]; r.parent == group && r.is_watched)
+      result.push_back({.group = inner});
+  return result;
+}
+
 /// Notes what a group reads of outside.
 void Finder::add_needs(int group) {
   Region& r = region(group);
@@ -385,7 +415,7 @@ Status Finder::close(int group) {
   Region& r = region(group);
   for (const NodeId id : groups_[static_cast<size_t>(group)].boundaries)
     if ((node(id).op.as<ops::LoopOutput>() || node(id).op.as<ops::IfOutput>()) &&
-        graph_.num_uses(node(id).outputs[0]) > 0)
+        (graph_.num_uses(node(id).outputs[0]) > 0 || !graph_.value(node(id).outputs[0]).taps.empty()))
       r.outputs.push_back(id);
   TRY(r.kind == Region::Kind::kLoop ? close_loop(group) : close_conditional(group));
   add_needs(group);
@@ -398,8 +428,17 @@ Status Finder::close_loop(int group) {
   if (r.test != NodeId::kNone) TRY(test.add(node(r.test).inputs[0]));
   for (const NodeId id : r.outputs) TRY(iteration.add(node(id).inputs[0]));
   for (const Unit& unit : assertions_in(group)) TRY(iteration.visit(unit));
-  for (size_t k = 0; k < r.recurrences.size(); ++k)  // which grow
-    TRY(iteration.add(node(r.recurrences[k]).inputs[1]));
+  size_t followed = 0;
+  const auto follow_recurrences = [&]() -> Status {  // which grow
+    for (; followed < r.recurrences.size(); ++followed) TRY(iteration.add(node(r.recurrences[followed]).inputs[1]));
+    return {};
+  };
+  TRY(follow_recurrences());
+  // What is only watched comes last: it changes nothing of the rest.
+  for (const ValueId value : watched(group))
+    if (!test.has({.node = graph_.value(value).producer})) TRY(iteration.add(value));
+  for (const Unit& unit : watched_groups_in(group)) TRY(iteration.visit(unit));
+  TRY(follow_recurrences());
   std::ranges::sort(r.recurrences), std::ranges::sort(r.iterators);
   RegionBody body{std::move(iteration.units()), {}};
   for (const NodeId id : r.recurrences) body.results.push_back(node(id).inputs[1]);
@@ -423,13 +462,27 @@ Status Finder::close_conditional(int group) {
   for (const Unit& unit : branches[0].units())
     TRY(require(!branches[1].has(unit), text(unit), " is in both branches of ", r.name,
                 ": a branch cannot read what the other one computes"));
-  for (const Unit& asserted : assertions_in(group)) {
+  // Outputs that nobody reads still say which branch a value that is watched belongs to.
+  std::vector<BodyWalk> unread_branches(2, BodyWalk(*this, group));
+  for (const NodeId id : groups_[static_cast<size_t>(group)].boundaries)
+    if (!watched(group).empty() && node(id).op.as<ops::IfOutput>() &&
+        std::ranges::find(r.outputs, id) == r.outputs.end())
+      for (size_t b = 0; b < 2; ++b) TRY(unread_branches[b].add(node(id).inputs[b]));
+  std::vector<Unit> unread = assertions_in(group);  // in both branches, or in the one that has what it reads
+  for (const ValueId value : watched(group)) {
+    const NodeId producer = graph_.value(value).producer;
+    const int inner = boundary_of_[ir::index(producer)];  // at which the value leaves a group within
+    unread.push_back(inner >= 0 ? Unit{.group = inner} : Unit{.node = producer});
+  }
+  for (const Unit& unit : watched_groups_in(group)) unread.push_back(unit);
+  for (const Unit& extra : unread) {
     for (size_t b = 0; b < 2; ++b) {
       BodyWalk reads(*this, group);
-      TRY(reads.visit(asserted));
-      const bool is_of_other =
-          std::ranges::any_of(reads.units(), [&](const Unit& unit) { return branches[1 - b].has(unit); });
-      if (!is_of_other) TRY(branches[b].visit(asserted));
+      TRY(reads.visit(extra));
+      const bool is_of_other = std::ranges::any_of(reads.units(), [&](const Unit& unit) {
+        return branches[1 - b].has(unit) || unread_branches[1 - b].has(unit);
+      });
+      if (!is_of_other) TRY(branches[b].visit(extra));
     }
   }
   for (size_t b = 0; b < 2; ++b) r.bodies[b].units = std::move(branches[b].units());
@@ -441,6 +494,7 @@ Result<Regions> Finder::run() {
   for (int g = 0; g < num_groups(); ++g) reach(g);
   TRY(nest());
   find_assertions();
+  find_watched();
   TRY(check_outputs());
   for (int g = 0; g < num_groups(); ++g)
     TRY(region(g).kind == Region::Kind::kLoop ? check_loop(g) : check_conditional(g));
@@ -449,6 +503,8 @@ Result<Regions> Finder::run() {
     if (home_[ir::index(id)] < 0 && !node(id).op.as<ops::Constant>()) TRY(network.visit({.node = id}));
   for (const ir::Output& output : graph_.outputs()) TRY(network.add(output.value));
   for (const Unit& unit : assertions_in(-1)) TRY(network.visit(unit));
+  for (const ValueId value : watched(-1)) TRY(network.add(value));
+  for (const Unit& unit : watched_groups_in(-1)) TRY(network.visit(unit));
   regions_.network.units = std::move(network.units());
   return std::move(regions_);
 }

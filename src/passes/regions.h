@@ -32,6 +32,8 @@ struct Region {
   std::vector<ir::NodeId> recurrences, iterators;  ///< that its bodies read
   std::vector<ir::NodeId> outputs;                 ///< that anyone reads
   bool has_assertions = false;                     ///< itself, or a group within it: it runs though nobody reads it
+  bool is_watched = false;                         ///< itself, or a group within it, has a value with a name to be
+                                                   ///< watched by (ir::Value::taps): it is made though nobody reads it
   int parent = -1;                                 ///< the region around it
   /// Loop: an iteration, whose results are the recurrences' next values and what outputs concatenate; then the test,
   /// if there is one. Conditional: the branch for true and that for false.

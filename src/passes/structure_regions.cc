@@ -109,7 +109,7 @@ Status Maker::fill(Scope& scope, const RegionBody& body) {
       continue;
     }
     const Region& region = regions_.groups[static_cast<size_t>(unit.group)];
-    if (region.outputs.empty() && !region.has_assertions) continue;
+    if (region.outputs.empty() && !region.has_assertions && !region.is_watched) continue;
     TRY(in_context(region.kind == Region::Kind::kLoop ? add_loop(scope, region) : add_conditional(scope, region),
                    [&] { return region.name; }));
   }

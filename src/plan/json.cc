@@ -2,8 +2,8 @@
 #include "plan/json.h"
 
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <utility>
+#include <variant>
 
 namespace kiln::plan {
 namespace {
@@ -58,49 +58,84 @@ std::string text_of(const Json& tree, int indent) {
 
 namespace {
 
-constexpr int kDeepest = 64;
+constexpr size_t kDeepest = 64;
+/// A record finds its entries one by one, so that very many of them take time that grows with their square.
+constexpr size_t kMostEntries = 4096;
 
-Datum from_tree(const Json& tree) {
-  switch (tree.type()) {
-    case Json::value_t::boolean: return tree.get<bool>();
-    case Json::value_t::number_integer: return tree.get<int64_t>();
-    case Json::value_t::number_unsigned: {
-      const auto number = tree.get<uint64_t>();
-      return std::in_range<int64_t>(number) ? Datum(static_cast<int64_t>(number)) : Datum(static_cast<double>(number));
-    }
-    case Json::value_t::number_float: return tree.get<double>();
-    case Json::value_t::string: return tree.get<std::string>();
-    case Json::value_t::array: {
-      Datum::List list;
-      for (const Json& item : tree) list.push_back(from_tree(item));
-      return list;
-    }
-    case Json::value_t::object: {
-      Record record;
-      for (const auto& [name, value] : tree.items()) record.set(name, from_tree(value));
-      return record;
-    }
-    default: return {};
+/// Makes data of what a parser of JSON reports, so that no tree of another kind stands between. A function that returns
+/// false ends the parsing, and `problem` says why.
+class DataMaker final : public Json::json_sax_t {
+ public:
+  std::string problem;
+  Datum result() { return std::move(root_); }
+
+  bool null() override { return add({}); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(int64_t value) override { return add(value); }
+  bool number_unsigned(uint64_t value) override {
+    return std::in_range<int64_t>(value) ? add(static_cast<int64_t>(value)) : add(static_cast<double>(value));
   }
-}
+  bool number_float(double value, const std::string&) override { return add(value); }
+  bool string(std::string& text) override { return add(std::move(text)); }
+  bool binary(Json::binary_t&) override { return false; }  // JSON's text has none
+
+  bool start_object(size_t) override { return begin(Record()); }
+  bool start_array(size_t) override { return begin(Datum::List()); }
+  bool key(std::string& name) override {
+    const size_t entries = std::get<Record>(open_.back().made).entries().size();
+    open_.back().key = std::move(name);
+    return entries < kMostEntries || fail(str("no JSON of ours: an object has more than ", kMostEntries, " entries"));
+  }
+  bool end_object() override { return end(); }
+  bool end_array() override { return end(); }
+
+  /// "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
+  bool parse_error(size_t, const std::string&, const nlohmann::detail::exception& failed) override {
+    const std::string_view what = failed.what();
+    const size_t end = what.find("] ");
+    return fail(str("no JSON: ", end == what.npos ? what : what.substr(end + 2)));
+  }
+
+ private:
+  struct Open {
+    std::variant<Record, Datum::List> made;
+    std::string key;  ///< of the value that comes next
+  };
+
+  bool fail(std::string why) {
+    problem = std::move(why);
+    return false;
+  }
+  bool begin(std::variant<Record, Datum::List> empty) {
+    if (open_.size() >= kDeepest) return fail(str("no JSON of ours: it is nested more than ", kDeepest, " deep"));
+    open_.push_back({std::move(empty), {}});
+    return true;
+  }
+  bool end() {
+    Datum made = std::visit([](auto& whole) { return Datum(std::move(whole)); }, open_.back().made);
+    open_.pop_back();
+    return add(std::move(made));
+  }
+  bool add(Datum value) {
+    if (open_.empty())
+      root_ = std::move(value);
+    else if (auto* record = std::get_if<Record>(&open_.back().made))
+      record->set(open_.back().key, std::move(value));
+    else
+      std::get<Datum::List>(open_.back().made).push_back(std::move(value));
+    return true;
+  }
+
+  Datum root_;
+  std::vector<Open> open_;
+};
 
 }  // namespace
 
 Result<Datum> parse_json(std::string_view text) {
-  const auto watch = [&](int deep, Json::parse_event_t, Json&) {
-    if (deep > kDeepest) throw std::length_error("");
-    return true;
-  };
-  try {
-    return from_tree(Json::parse(text, watch));
-  } catch (const nlohmann::json::parse_error& failed) {
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
-    const std::string_view what = failed.what();
-    const size_t end = what.find("] ");
-    return error(Code::kCorrupt, "no JSON: ", end == what.npos ? what : what.substr(end + 2));
-  } catch (const std::length_error&) {
-    return error(Code::kCorrupt, "no JSON of ours: it is nested more than ", kDeepest, " deep");
-  }
+  DataMaker maker;
+  if (!Json::sax_parse(text, &maker)) return error(Code::kCorrupt, maker.problem);
+  return maker.result();
 }
 
 std::string to_json(const Record& record, int indent) { return text_of(to_tree(record), indent); }

@@ -32,8 +32,25 @@ TEST(Json, SaysWhatIsWrong) {
       << problem("{\"a\": 1,\n \"b\"}");
   EXPECT_TRUE(problem("\"\xff\"").starts_with("no JSON: parse error")) << problem("\"\xff\"");
   EXPECT_EQ(problem(std::string(64, '[') + std::string(64, ']')), "none");
-  EXPECT_EQ(problem(std::string(66, '[') + std::string(66, ']')), "no JSON of ours: it is nested more than 64 deep");
+  EXPECT_EQ(problem(std::string(65, '[') + std::string(65, ']')), "no JSON of ours: it is nested more than 64 deep");
   EXPECT_EQ(problem(std::string(1'000'000, '[')), "no JSON of ours: it is nested more than 64 deep");
+  EXPECT_EQ(problem("[1e999]"), "no JSON: number overflow parsing '1e999'");
+  EXPECT_TRUE(problem("[-nan]").starts_with("no JSON: parse error at line 1, column 3")) << problem("[-nan]");
+  EXPECT_TRUE(problem("{} {}").starts_with("no JSON: parse error at line 1, column 4")) << problem("{} {}");
+}
+
+TEST(Json, OfEntriesOfOneNameTheLastCounts) {
+  Record record;
+  record.set("a", 2).set("b", 3);
+  EXPECT_TRUE(*parse_json(R"({"a": 1, "b": 3, "a": 2})") == Datum(record));
+}
+
+/// Such an object would take hours.
+TEST(Json, ObjectsOfVeryManyEntriesAreRefused) {
+  std::string text = "{";
+  for (int i = 0; i < 4096; ++i) text += str(i == 0 ? "" : ",", "\"", i, "\":0");
+  EXPECT_TRUE(parse_json(text + "}"));
+  EXPECT_EQ(parse_json(text + ",\"more\":0}").error().message, "no JSON of ours: an object has more than 4096 entries");
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """`kiln diff` on files: engines and networks that agree, that differ, and that cannot be compared.
 
-usage: diff_test.py KILN TRTEXEC SOURCE_FOLDER
+usage: diff_test.py KILN TRTEXEC SOURCE_FOLDER LIBRARIES_OF_PLUGINS
 """
 import array, json, pathlib, subprocess, sys, tempfile, unittest
 
 from onnx_bytes import field, float_tensor
 
-KILN, TRTEXEC, SOURCE = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+KILN, TRTEXEC, SOURCE, PLUGINS = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4])
 DIGITS = SOURCE / "samples" / "digits" / "digits.onnx"
 LOOP = SOURCE / "fuzz" / "seeds" / "onnx_reader" / "loop_if.onnx"
 FOLDER = pathlib.Path(tempfile.mkdtemp())
@@ -172,6 +172,18 @@ class Refuse(unittest.TestCase):
             told = run(KILN, "diff", *words)
             self.assertEqual(told.returncode, 1, (message, told.stdout, told.stderr))
             self.assertIn(message, told.stderr)
+
+
+    def test_plans_with_plugins(self):
+        library = PLUGINS / "doubles.so"
+        path = model("plugin.onnx", [node("Exp", ["x"], ["e"]), node("Doubles", ["e"], ["y"])], [], [value("x", 2, 8)], [value("y", 2, 8)])
+        plan = plan_of(path, "plugin.plan", f"--dynamicPlugins={library}")
+        told = run(KILN, "diff", plan, plan)
+        self.assertEqual(told.returncode, 1)
+        self.assertIn("step 'y_node' is the plugin 'Doubles' version '1', and kiln loads no plugins; trtexec --dynamicPlugins runs", told.stderr)
+        shown = run(KILN, "show", plan, "-o", FOLDER / "plugin.html")  # without times, and it says so
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertIn("not run: step 'y_node' is the plugin 'Doubles'", shown.stderr)
 
 
 if __name__ == "__main__":

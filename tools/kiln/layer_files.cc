@@ -1,7 +1,9 @@
 #include "layer_files.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
+#include <set>
 
 #include "base/field.h"
 
@@ -28,16 +30,66 @@ Extents extents_of(const Record& tensor) {
   return extents;
 }
 
-/// TensorRT parts the layers that a layer came from by the character of record separators.
+/// TensorRT parts the layers that a layer came from by the characters of record and unit separators.
 std::vector<std::string> origins_of(const std::string& metadata) {
   std::vector<std::string> origins;
   for (size_t at = 0; at < metadata.size();) {
-    const size_t end = std::min(metadata.find('\x1e', at), metadata.size());
+    const size_t end = std::min(metadata.find_first_of("\x1e\x1f", at), metadata.size());
     if (end > at) origins.push_back(metadata.substr(at, end - at));
     at = end + 1;
   }
   return origins;
 }
+
+/// The profile of a name of TensorRT's: 2 of "conv1 [profile 2]", 0 where there is none.
+int profile_of(std::string_view name) {
+  constexpr std::string_view kMark = "[profile ";
+  const size_t at = name.find(kMark);
+  if (at == name.npos) return 0;
+  const std::string_view rest = name.substr(at + kMark.size());
+  int profile = 0;
+  const auto [end, failed] = std::from_chars(rest.data(), rest.data() + rest.size(), profile);
+  return failed == std::errc() && end != rest.data() + rest.size() && *end == ']' && profile > 0 ? profile : 0;
+}
+
+/// The name of a layer, which an inspector tells as a text or as an object.
+std::string name_of(const Datum& layer) {
+  const auto* name = std::get_if<std::string>(&layer.variant());
+  return name ? *name : text_of(std::get<Record>(layer.variant()), "Name");
+}
+
+/// What a list of JSON is that trtexec writes and that tells nothing of layers; empty: not known.
+std::string_view other_report(const Datum& file) {
+  const auto* list = std::get_if<Datum::List>(&file.variant());
+  const auto* first = list && !list->empty() ? std::get_if<Record>(&(*list)[0].variant()) : nullptr;
+  if (!first) return {};
+  if (first->find("latencyMs") || first->find("computeMs"))
+    return "times of whole runs, as trtexec --exportTimes writes them; those of layers are in the file of "
+           "--exportProfile";
+  if (first->find("values") && first->find("dimensions"))
+    return "values of outputs, as trtexec --exportOutput writes them";
+  return {};
+}
+
+/// The layers of what an inspector or trtexec has told.
+Result<Datum::List> layers_of(const Datum& file) {
+  const auto* record = std::get_if<Record>(&file.variant());
+  if (record && record->find("Layers")) return Datum::List(TRY(record->get_list("Layers")).get());
+  if (record && record->find("Name")) return Datum::List{file};
+  const auto* list = std::get_if<Datum::List>(&file.variant());
+  const std::string_view other = other_report(file);
+  const auto tells_layer = [](const Datum& entry) {
+    const auto* layer = std::get_if<Record>(&entry.variant());
+    return layer ? layer->find("Name") != nullptr : std::holds_alternative<std::string>(entry.variant());
+  };
+  if (list && !list->empty() && other.empty() && tells_layer(list->front())) return *list;
+  return error(Code::kInvalidArgument,
+               "no layer information: an object with \"Layers\" is needed, as trtexec --exportLayerInfo writes it",
+               other.empty() ? "" : "; these are ", other);
+}
+
+/// "1 layer", "2 layers"
+std::string layers_text(size_t count) { return str(count, count == 1 ? " layer" : " layers"); }
 
 /// Puts layers into blocks by the body that each names, and finds tensors by name.
 class Reader {
@@ -69,22 +121,27 @@ class Reader {
     picture_.steps.push_back(std::move(step));
   }
 
-  /// Tensors that no layer writes come from outside; those that none reads are results.
-  void finish() {
+  /// Tells which tensors come from outside and which are results: in the network those that are bound, where the file
+  /// says which are; else those that no layer writes, and those that none reads.
+  void finish(const std::set<std::string>& bound) {
+    std::vector<std::vector<const DrawnStep*>> steps(picture_.blocks.size());
+    for (const DrawnStep& step : picture_.steps) steps[static_cast<size_t>(step.block)].push_back(&step);
     for (size_t b = 0; b < picture_.blocks.size(); ++b) {
       DrawnBlock& block = picture_.blocks[b];
       std::vector<bool> written(block.tensors.size()), read(block.tensors.size());
-      for (const DrawnStep& step : picture_.steps) {
-        if (static_cast<size_t>(step.block) != b) continue;
-        for (const int id : step.outputs) written[static_cast<size_t>(id)] = true;
-        for (const int id : step.inputs) read[static_cast<size_t>(id)] = true;
+      for (const DrawnStep* step : steps[b]) {
+        for (const int id : step->outputs) written[static_cast<size_t>(id)] = true;
+        for (const int id : step->inputs) read[static_cast<size_t>(id)] = true;
       }
       for (const DrawnTensor& view : block.tensors)  // who has a view of a tensor has the tensor
         if (view.parent >= 0) written[static_cast<size_t>(view.parent)] = read[static_cast<size_t>(view.parent)] = true;
       for (size_t t = 0; t < block.tensors.size(); ++t) {
+        const bool knows = b == 0 && !bound.empty(), is_bound = knows && bound.contains(block.tensors[t].name);
         if (block.tensors[t].parent >= 0) written[t] = true;
-        if (!written[t]) block.inputs.push_back(static_cast<int>(t)), block.tensors[t].place = "input";
-        if (!read[t]) block.outputs.push_back(static_cast<int>(t)), block.tensors[t].place = "output";
+        if (!written[t] && (!knows || is_bound))
+          block.inputs.push_back(static_cast<int>(t)), block.tensors[t].place = "input";
+        if (knows ? is_bound && written[t] : !read[t])
+          block.outputs.push_back(static_cast<int>(t)), block.tensors[t].place = "output";
       }
     }
   }
@@ -125,7 +182,7 @@ class Reader {
       if (const std::string whole = text_of(*record, "ViewOf"); !whole.empty() && whole != text_of(*record, "Name"))
         tensor(block, id).parent = tensor_named(block, whole);
       tensor(block, id).extents = extents_of(*record);
-      tensor(block, id).type = text_of(*record, "Format/Datatype");
+      tensor(block, id).type = text_of(*record, record->find("Format/Datatype") ? "Format/Datatype" : "Datatype");
     }
     return ids;
   }
@@ -167,31 +224,45 @@ Result<ProfileTimes> read_profile(const Datum& file) {
   return times;
 }
 
-Result<Picture> read_layer_info(const Datum& file) {
-  const auto* record = std::get_if<Record>(&file.variant());
-  TRY(require(record && record->find("Layers"),
-              "no layer information: an object with \"Layers\" is needed, as trtexec "
-              "--exportLayerInfo writes it"));
+Result<Picture> read_layer_info(const Datum& file, int profile) {
+  const Datum::List layers = TRY(layers_of(file));
   Picture picture;
   Reader reader(picture);
-  const Datum::List& layers = TRY(record->get_list("Layers"));
   bool any_details = false;
+  std::set<int> others;
+  size_t num_others = 0;
   for (size_t i = 0; i < layers.size(); ++i) {
     const Datum& layer = layers[i];
     const auto* details = std::get_if<Record>(&layer.variant());
     TRY(require(details || std::holds_alternative<std::string>(layer.variant()), "layer ", i, " is ", layer,
                 "; a name or an object is needed"));
     if (details) TRY(in_context(details->get_text("Name"), [&] { return str("layer ", i); }));
+    if (const int of = profile_of(name_of(layer)); of != profile) {
+      others.insert(of);
+      ++num_others;
+      continue;
+    }
     any_details |= details != nullptr;
     reader.add(layer);
   }
-  reader.finish();
-  if (!any_details)
+  TRY(require(!picture.steps.empty() || (others.empty() && profile == 0), "the file has no layers of profile ", profile,
+              others.empty() ? "; it has none at all" : str("; its layers are of profile ", *others.begin())));
+  const auto* record = std::get_if<Record>(&file.variant());
+  std::set<std::string> bound;
+  for (const Datum& binding : record ? list_of(*record, "Bindings") : std::span<const Datum>()) {
+    const auto* name = std::get_if<std::string>(&binding.variant());
+    if (!name || profile_of(*name) != profile) continue;
+    bound.insert(*name);
+    picture.facts.push_back({"Binding", *name});
+  }
+  reader.finish(bound);
+  if (!any_details && !picture.steps.empty())
     picture.notes.emplace_back(
         "The file has the names of layers only: build with --profilingVerbosity=detailed for tensors and tactics.");
   picture.notes.emplace_back("Layer information does not say where tensors lie in memory.");
-  for (const Datum& binding : list_of(*record, "Bindings"))
-    if (const auto* name = std::get_if<std::string>(&binding.variant())) picture.facts.push_back({"Binding", *name});
+  if (num_others > 0)
+    picture.notes.push_back(str("The file has ", layers_text(num_others), " of other profiles; --useProfile=",
+                                *others.begin(), " shows those of profile ", *others.begin(), "."));
   return picture;
 }
 
@@ -218,8 +289,8 @@ Status add_times(const ProfileTimes& times, Picture& picture) {
   std::map<std::string_view, std::vector<DrawnStep*>> steps;
   for (DrawnStep& step : picture.steps)
     if (by_name.contains(step.name)) steps[step.name].push_back(&step);
-  TRY(require(!steps.empty() || picture.steps.empty(), "the profile has ", times.layers.size(),
-              " layers, none of which is called as a layer of the engine; it is of another one"));
+  TRY(require(!steps.empty() || picture.steps.empty(), "the profile has ", layers_text(times.layers.size()),
+              ", none of which is called as a layer of the engine; it is of another one"));
   size_t shared = 0;
   for (const auto& [name, of_name] : steps) {
     const std::vector<double>& found = by_name[name];
@@ -236,7 +307,7 @@ Status add_times(const ProfileTimes& times, Picture& picture) {
     picture.notes.push_back(str(shared, " layers share their name, and so their time in the profile, with others."));
   const size_t strangers = by_name.size() - steps.size();
   if (strangers > 0)
-    picture.notes.push_back(str("The profile has times of ", strangers, " layers that are not among these."));
+    picture.notes.push_back(str("The profile has times of ", layers_text(strangers), " not among these."));
   return {};
 }
 

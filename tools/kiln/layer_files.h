@@ -26,9 +26,11 @@ bool is_profile(const Datum& file);
 /// Fails at what is no file of `--exportProfile`, and says where.
 Result<ProfileTimes> read_profile(const Datum& file);
 
-/// The picture of a file of `--exportLayerInfo`. Edges are tensors of one name. Fails at what is no such file, and says
-/// where.
-Result<Picture> read_layer_info(const Datum& file);
+/// The picture of what tells of layers: a file of `--exportLayerInfo`, one layer of an inspector, or a list of such
+/// layers. Edges are tensors of one name. TensorRT names the layers and tensors of profiles but the first "NAME
+/// [profile N]"; those of `profile` are shown. Fails at anything else, and says where and, if that is known, what the
+/// file is; and where it has no layers of the profile.
+Result<Picture> read_layer_info(const Datum& file, int profile = 0);
 
 /// The picture of layers of which only times are known.
 Picture picture_of(const ProfileTimes& times);

@@ -85,10 +85,88 @@ TEST(LayerFiles, TimesFindTheirLayers) {
   EXPECT_EQ(picture.steps[0].ms, -1);
   EXPECT_EQ(picture.steps[1].ms, 2);
   EXPECT_EQ(picture.times, "from a profile of 12 runs");
-  EXPECT_EQ(picture.notes.back(), "The profile has times of 1 layers that are not among these.");
+  EXPECT_EQ(picture.notes.back(), "The profile has times of 1 layer not among these.");
   const Status strange = add_times(*read_times(R"([{"count": 1}, {"name": "q", "averageMs": 1}])"), picture);
   EXPECT_EQ(strange.error().message,
-            "the profile has 1 layers, none of which is called as a layer of the engine; it is of another one");
+            "the profile has 1 layer, none of which is called as a layer of the engine; it is of another one");
+}
+
+/// As TensorRT writes an engine of two profiles: all their layers in one list, those of the second marked.
+constexpr std::string_view kTwoProfiles = R"({"Layers": [
+  {"Name": "a + b", "LayerType": "kgen", "Inputs": [{"Name": "x", "Dimensions": [-1,4], "Format/Datatype": "N/A due to dynamic shapes"}],
+   "Outputs": [{"Name": "y", "Dimensions": [-1,4], "Format/Datatype": "N/A due to dynamic shapes"}], "Metadata": "[ONNX Layer: a]\u001f[ONNX Layer: b]"},
+  {"Name": "Reformatting CopyNode for Input Tensor 0 to a + b [profile 1]", "LayerType": "Reformat",
+   "Inputs": [{"Name": "x [profile 1]", "Dimensions": [-1,4], "Format/Datatype": "Float"}], "Outputs": [{"Name": "r [profile 1]", "Dimensions": [-1,4], "Format/Datatype": "Half"}]},
+  {"Name": "a + b [profile 1]", "LayerType": "kgen", "Inputs": [{"Name": "r [profile 1]", "Dimensions": [-1,4], "Format/Datatype": "Half"}],
+   "Outputs": [{"Name": "y [profile 1]", "Dimensions": [-1,4], "Format/Datatype": "Float"}]}
+  ], "Bindings": ["x", "y", "x [profile 1]", "y [profile 1]"]})";
+
+std::vector<std::string> names_of(const Picture& picture) {
+  std::vector<std::string> names;
+  for (const DrawnStep& step : picture.steps) names.push_back(step.name);
+  return names;
+}
+
+TEST(LayerFiles, OfSeveralProfilesOneIsShown) {
+  const Picture first = *read_info(kTwoProfiles);
+  EXPECT_EQ(names_of(first), std::vector<std::string>{"a + b"});
+  EXPECT_EQ(first.steps[0].origins, (std::vector<std::string>{"[ONNX Layer: a]", "[ONNX Layer: b]"}));
+  EXPECT_EQ(first.blocks[0].tensors[0].extents, (Extents{-1, 4}));
+  EXPECT_EQ(first.facts.size(), 2U);
+  EXPECT_EQ(first.notes.back(), "The file has 2 layers of other profiles; --useProfile=1 shows those of profile 1.");
+  const Picture second = *read_layer_info(*plan::parse_json(kTwoProfiles), 1);
+  EXPECT_EQ(names_of(second), (std::vector<std::string>{"Reformatting CopyNode for Input Tensor 0 to a + b [profile 1]",
+                                                        "a + b [profile 1]"}));
+  EXPECT_EQ(second.facts[1].text, "y [profile 1]");
+  EXPECT_EQ(second.blocks[0].tensors.size(), 3U);
+  EXPECT_EQ(read_layer_info(*plan::parse_json(kTwoProfiles), 2).error().message,
+            "the file has no layers of profile 2; its layers are of profile 0");
+  EXPECT_EQ(names_of(*read_info(R"({"Layers": ["a [profile x]", "b [profile 1", "c[profile]"]})")).size(), 3U);
+}
+
+/// What a layer reads and none writes is no input where the file says which tensors are bound; and an output that other
+/// layers read is one all the same.
+TEST(LayerFiles, BindingsAreInputsAndOutputs) {
+  constexpr std::string_view kText = R"({"Layers": [
+    {"Name": "a", "Inputs": [{"Name": "x"}, {"Name": "weights of a"}], "Outputs": [{"Name": "h"}]},
+    {"Name": "b", "Inputs": [{"Name": "h"}], "Outputs": [{"Name": "y"}, {"Name": "unread"}]}], "Bindings": ["x", "h", "y"]})";
+  const Picture picture = *read_info(kText);
+  const DrawnBlock& block = picture.blocks[0];
+  const auto names = [&](const std::vector<int>& ids) {
+    std::vector<std::string> list;
+    for (const int id : ids) list.push_back(block.tensors[static_cast<size_t>(id)].name);
+    return list;
+  };
+  EXPECT_EQ(names(block.inputs), std::vector<std::string>{"x"});
+  EXPECT_EQ(names(block.outputs), (std::vector<std::string>{"h", "y"}));
+}
+
+/// `IEngineInspector::getLayerInformation` tells one layer; scripts collect these in a list.
+TEST(LayerFiles, LayersOfAnInspectorAreShownToo) {
+  EXPECT_EQ(names_of(*read_info(R"({"Name": "a", "LayerType": "Reformat"})")), std::vector<std::string>{"a"});
+  EXPECT_EQ(names_of(*read_info(R"([{"Name": "a"}, {"Name": "b"}])")), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(names_of(*read_info(R"(["a", "b"])")), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(problem_of_info(R"([{"Name": "a"}, {"name": "b"}])"), "layer 1: entry 'Name' is missing");
+}
+
+TEST(LayerFiles, OtherReportsOfTrtexecAreNamed) {
+  EXPECT_EQ(problem_of_info(R"([{"startEnqMs": 1, "computeMs": 0.5, "latencyMs": 0.5}])"),
+            "no layer information: an object with \"Layers\" is needed, as trtexec --exportLayerInfo writes it; these "
+            "are times of whole runs, as trtexec --exportTimes writes them; those of layers are in the file of "
+            "--exportProfile");
+  EXPECT_TRUE(problem_of_info(R"([{"name": "y", "dimensions": "1x4", "values": [1, 2]}])")
+                  .ends_with("these are values of outputs, as trtexec --exportOutput writes them"));
+  for (const char* text : {"[]", "3", "\"a\"", "[3]", "[[]]"})
+    EXPECT_TRUE(problem_of_info(text).starts_with("no layer information")) << text;
+}
+
+/// Older versions of TensorRT write no medians, and some tools keep no count.
+TEST(LayerFiles, ProfilesOfOlderVersionsAreRead) {
+  const ProfileTimes times =
+      *read_times(R"([{"count": 3}, {"name": "a", "timeMs": 6, "averageMs": 2, "percentage": 100}])");
+  EXPECT_EQ(times.num_runs, 3);
+  EXPECT_EQ(times.layers[0].ms, 2);
+  EXPECT_EQ(read_times(R"([{"name": "a", "averageMs": 2}])")->layers.size(), 1U);
 }
 
 /// trtexec counts layers of one name as one.

@@ -12,6 +12,7 @@
 #include "plan/nested_steps.h"
 #include "runtime/fixed_shapes.h"
 #include "runtime/shape_state.h"
+#include "step_times.h"
 
 namespace kiln {
 namespace {

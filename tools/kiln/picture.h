@@ -8,9 +8,11 @@
 
 #include "base/record.h"
 #include "plan/plan.h"
-#include "step_times.h"
+#include "tensor/host_tensor.h"
 
 namespace kiln {
+
+struct StepTimes;
 
 /// A line of the page's summary.
 struct Fact {

@@ -9,6 +9,7 @@
 #include "backend/cuda/exec/executor.h"
 #include "backend/cuda/tactics/backend.h"
 #include "cli/tactic_sources.h"
+#include "steps/plugin.h"
 
 namespace kiln {
 namespace {
@@ -113,6 +114,19 @@ Result<std::unique_ptr<Backend>> make_backend(const cli::Arguments& arguments, s
   return backend;
 }
 
+/// Fails for a plan with plugins, which live in libraries that call the API's: these programs hold the compiler itself.
+Status check_no_plugins(const plan::Plan& plan) {
+  for (const plan::Block* block : plan::blocks_of(plan))
+    for (const plan::Step& step : block->steps)
+      if (const auto* plugin = step.step.as<steps::Plugin>())
+        return error(
+            Code::kUnsupported, "step '", step.name, "' is the plugin '", plugin->plugin.name, "' version '",
+            plugin->plugin.version,
+            "', and kiln loads no plugins; trtexec --dynamicPlugins runs the plan, and shows its tensors where it "
+            "was built with --markUnfusedTensorsAsDebugTensors");
+  return {};
+}
+
 /// Loads the session's plan on its device.
 Status load_engine(Session& session, Log& log) {
   session.engine = TRY(runtime::Engine::load(session.plan, *session.device, log));
@@ -146,6 +160,7 @@ Result<Session> build_session(const cli::Arguments& arguments, const ir::Graph& 
 }
 
 Result<Session> load_session(std::shared_ptr<const plan::Plan> plan) {
+  TRY(check_no_plugins(*plan));
   Session session;
   if (plan->device_kind == "cuda")
     session.device = TRY(make_cuda_device());

@@ -46,7 +46,7 @@ Status allow_flags(const cli::Arguments& arguments, std::span<const std::string_
   return {};
 }
 
-constexpr std::string_view kForReports[] = {"-o", "--layerTimes"};
+constexpr std::string_view kForReports[] = {"-o", "--layerTimes", "--useProfile"};
 constexpr std::string_view kForPlans[] = {"-o",       "--layerTimes", "--noRun",     "--runs",
                                           "--shapes", "--verbose",    "--useProfile"};
 
@@ -129,7 +129,7 @@ Result<Picture> read_picture(const cli::Arguments& arguments, const Wanted& want
   if (content == Content::kJson) {
     TRY(allow_flags(arguments, kForReports, wanted.path, "a report of an engine"));
     const Datum data = TRY(read_json(wanted.path));
-    if (!is_profile(data)) return in_context(read_layer_info(data), [&] { return wanted.path; });
+    if (!is_profile(data)) return in_context(read_layer_info(data, wanted.profile), [&] { return wanted.path; });
     const auto times = TRY(in_context(read_profile(data), [&] { return wanted.path; }));
     Picture picture = kiln::picture_of(times);
     TRY(add_times(times, picture));

@@ -2,9 +2,9 @@
 """kiln show: its page says what the inspector says, and works in a browser.
 
 usage: show_test.py KILN TRTEXEC SOURCE_FOLDER
-The tests of a browser are skipped where there is no Chromium: on the path, or KILN_CHROMIUM.
+The tests of a browser are skipped where there is no Chromium, on the path or in KILN_CHROMIUM; where CI is true, that fails.
 """
-import functools, json, pathlib, re, subprocess, sys, tempfile, unittest
+import functools, json, os, pathlib, re, subprocess, sys, tempfile, unittest
 
 from browser import Browser, find_browser
 from onnx_bytes import field, float_tensor
@@ -80,7 +80,42 @@ def large_network(count):
     return info, profile
 
 
+def tensorrt_files():
+    """What TensorRT 10's trtexec writes of an engine of two profiles: all their layers, and a profile of the second."""
+    tensor = lambda name, words, *dims: {"Name": name, "Location": "Device", "Dimensions": dims, "Format/Datatype": words}  # noqa: E731
+    layers = []
+    for mark, words in [("", "N/A due to dynamic shapes"), (" [profile 1]", "Half")]:
+        layers += [
+            {"Name": "wait" + mark, "LayerType": "wait", "Inputs": [], "Outputs": [], "StreamId": 1, "Metadata": ""},
+            {"Name": "__myl_CastMulSum_myl0_1" + mark, "LayerType": "kgen", "Inputs": [tensor("x" + mark, "Float", -1, 4), tensor("__mye3" + mark, words, 4)],
+             "Outputs": [tensor("h" + mark, words, -1, 4)], "TacticName": "__myl_CastMulSum_0x1", "StreamId": 0, "Metadata": "[ONNX Layer: a]\u001f[ONNX Layer: b]"},
+            {"Name": "/head/Conv + /head/Relu" + mark, "LayerType": "fusion", "Inputs": [tensor("h" + mark, words, -1, 4)],
+             "Outputs": [tensor("y" + mark, words, -1, 8)], "Weights": {"Type": "Half", "Count": 32}, "StreamId": 0, "Metadata": "[ONNX Layer: c]"},
+        ]  # fmt: skip
+    info, profile = FOLDER / "tensorrt.json", FOLDER / "tensorrt_profile.json"
+    info.write_text(json.dumps({"Layers": layers, "Bindings": ["x", "y", "x [profile 1]", "y [profile 1]"]}))
+    times = [(layer["Name"], 0.25 * i) for i, layer in enumerate(layers[3:])]
+    # As trtexec writes it, which is not as Python does.
+    lines = [f', {{ "name" : "{name}", "timeMs" : {40 * ms}, "averageMs" : {ms}, "percentage" : {ms} }}' for name, ms in times]
+    profile.write_text('[\n  { "count" : 40 }\n' + "\n".join(lines) + "\n]\n")
+    return info, profile
+
+
 class Data(unittest.TestCase):
+    def test_files_of_tensorrt(self):
+        info, profile = tensorrt_files()
+        first = picture_of(show(info))
+        self.assertEqual([layer["Name"] for layer in first["layers"]], ["wait", "__myl_CastMulSum_myl0_1", "/head/Conv + /head/Relu"])
+        tensors = first["blocks"][0]["tensors"]
+        self.assertEqual([tensors[i]["name"] for i in first["blocks"][0]["inputs"]], ["x"])
+        self.assertIn("--useProfile=1 shows those of profile 1", first["notes"][-1])
+        second = picture_of(show(info, "--useProfile=1", f"--layerTimes={profile}"))
+        self.assertEqual([step["ms"] for step in second["steps"]], [0, 0.25, 0.5])
+        self.assertEqual(second["steps"][1]["origins"], ["[ONNX Layer: a]", "[ONNX Layer: b]"])
+        names = FOLDER / "tensorrt_names.json"
+        names.write_text('{"Layers": ["[trainStation1]"\n,"/conv1/Conv + /relu1/Relu"\n,"{ForeignNode[/a.../b]}"\n],\n"Bindings": ["x"\n,"y"\n]}')
+        self.assertEqual(len(picture_of(show(names))["steps"]), 3)
+
     def test_layers_are_those_of_the_inspector(self):
         for model in [DIGITS, LOOP, hostile_model()]:
             plan, info = plan_of(model)
@@ -152,11 +187,17 @@ class Data(unittest.TestCase):
         bad, times = FOLDER / "bad.json", FOLDER / "times.json"
         bad.write_text('{"Layers": [1]}')
         times.write_text('[{"count": 1}, {"name": "nobody", "averageMs": 1}]')
+        runs, nan = FOLDER / "runs.json", FOLDER / "nan.json"
+        runs.write_text('[\n  { "startEnqMs" : 1, "computeMs" : 0.5, "latencyMs" : 0.5 }\n]')
+        nan.write_text('[\n  { "count" : 2 }\n, { "name" : "a", "averageMs" : 0, "percentage" : -nan }\n]')
         half, deep = FOLDER / "half.plan", FOLDER / "deep.json"
         half.write_bytes(plan.read_bytes()[:3000])
         deep.write_text("[" * 100000)
         for message, *words in [
             ("layer 0 is 1; a name or an object is needed", bad),
+            ("these are times of whole runs, as trtexec --exportTimes writes them", runs),
+            ("no JSON: parse error at line 3, column 52", nan),
+            ("the file has no layers of profile 2; its layers are of profile 0", tensorrt_files()[0], "--useProfile=2"),
             ("no JSON of ours: it is nested more than 64 deep", deep),
             (str(half), half),
             ("cannot open", FOLDER / "nowhere.plan"),
@@ -192,9 +233,11 @@ class Page(unittest.TestCase):
         info, profile = large_network(2000)
         page = show(info, f"--layerTimes={profile}")
         browser = self.open(page)
-        seconds = min([self.seconds] + [browser.open(page) for _ in range(3)])
-        print(f"2,000 layers opened in {seconds:.2f} s")
-        self.assertLess(seconds, 2)
+        work, seconds = browser.work_seconds(), min([self.seconds] + [browser.open(page) for _ in range(3)])
+        print(f"2,000 layers opened in {seconds:.2f} s; the page's thread worked for {work:.2f} s")
+        self.assertLess(work, 2)
+        if os.getloadavg()[0] <= os.cpu_count() / 2:  # else a clock tells of others' work
+            self.assertLess(seconds, 2)
         self.assertIn("2000 layers", browser.run("document.querySelector('#headline').textContent"))
         # Nothing overlaps, and no edge leads up but those that the network has so.
         self.assertEqual(browser.run("""(() => {
@@ -308,6 +351,25 @@ class Page(unittest.TestCase):
             for key in "2341":
                 browser.press(key, "ArrowDown", "ArrowLeft", "Enter")
 
+    def test_files_of_tensorrt(self):
+        info, profile = tensorrt_files()
+        browser = self.open(show(info, "--useProfile=1", f"--layerTimes={profile}"))
+        self.assertEqual(browser.run("app.model.steps.map((step) => step.family)"), ["other", "pointwise", "products"])
+        self.assertEqual(browser.run("app.model.steps.map((step) => step.type)"), ["", "fp16", "fp16"])
+        self.assertEqual(browser.run("document.querySelectorAll('.end').length"), 2)
+        browser = self.open(show(info))
+        self.assertEqual(browser.run("app.model.steps.map((step) => step.type + step.shape)"), ["", "?×4", "?×8"])
+
+    def test_nothing_is_wider_than_the_panel(self):
+        layer = {"Name": "n" * 300 + "/end", "LayerType": "Convolution + Convolution + Activation", "Inputs": [{"Name": "t" * 400, "ViewOf": "v" * 400}]}
+        long = FOLDER / "long.json"
+        long.write_text(json.dumps({"Layers": [layer]}))
+        browser = self.open(show(long))
+        browser.run("app.go(app.model.steps[0])")
+        self.assertLessEqual(browser.run("document.querySelector('#details').scrollWidth - document.querySelector('#details').clientWidth"), 0)
+        self.assertIn("v" * 400, browser.run("document.querySelector('#details').textContent"))
+        self.assertEqual(browser.run("[...document.querySelectorAll('.card .chip-text')].map((e) => e.textContent)"), ["Convolution ×2", "Activation"])
+
     def test_inline_in_another_page(self):
         import html
 
@@ -320,6 +382,7 @@ class Page(unittest.TestCase):
 
 if __name__ == "__main__":
     result = unittest.main(argv=sys.argv[:1], exit=False).result
-    if not find_browser():
-        print("The page was not opened: no Chromium is here")
-    sys.exit(not result.wasSuccessful())
+    skipped = not find_browser()
+    if skipped:
+        print("The page was not opened: no Chromium is here (./dev setup browser installs one)")
+    sys.exit(not result.wasSuccessful() or (skipped and os.environ.get("CI") == "true"))

@@ -134,7 +134,8 @@ void mark_debug_tensors(const BuildOptions& options, nvinfer1::INetworkDefinitio
     tensors.emplace(network.getInput(i)->getName(), network.getInput(i));
   for (const std::string& name : options.debug_tensors) {
     const auto found = tensors.find(name);
-    require(found != tensors.end(), "--markDebug: the network has no tensor '", name, "'");
+    require(found != tensors.end(), "--markDebug: the network has no tensor '", name,
+            "'; those within ONNX's If, Loop and Scan are shown by --markUnfusedTensorsAsDebugTensors");
     require(network.markDebug(*found->second), "--markDebug: '", name, "' was refused: the message above says why");
   }
   if (options.debugs_unfused)

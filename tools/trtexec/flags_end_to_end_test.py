@@ -226,6 +226,17 @@ class Flags(unittest.TestCase):
         self.assertEqual(summary[-1]["name"], "probabilities")
         self.assertEqual([path.name for path in folder.glob("*.npy")], [])
 
+    def test_unfused_debug_tensors_within_a_loop(self):
+        folder = self.folder / "loop"
+        folder.mkdir()
+        loop = f"--onnx={pathlib.Path(__file__).parents[2]}/fuzz/seeds/onnx_reader/loop_if.onnx"  # 5 times, with a branch
+        Run(loop, "--shapes=x:2,v0:2", *QUICK, "--markUnfusedTensorsAsDebugTensors", "--saveAllDebugTensors=summary,raw", cwd=folder)
+        summary = json.loads((folder / "tensor_summary.json").read_text())["tensors"]
+        names = [entry["name"] for entry in summary]
+        self.assertEqual((names.count("v1"), names.count("a") + names.count("b"), names[-1]), (5, 5, "vf"))
+        last = [entry for entry in summary if entry["name"] == "v1"][-1]["files"]["raw"]
+        self.assertEqual((folder / last).read_bytes(), (folder / summary[-1]["files"]["raw"]).read_bytes())
+
     def test_debug_tensors_that_are_not_there(self):
         self.fails("--markDebug: the network has no tensor 'conv9'", ONNX, *RANGE, "--markDebug=conv1,conv9")
         self.fails("--saveDebugTensors: 'conv1' is no debug tensor of the engine", f"--loadEngine={self.plan}",

@@ -57,6 +57,23 @@ struct Listener : nv::IDebugListener {
   bool goes_on = true;
 };
 
+/// The plan of a network as it is now, without times.
+plan::Plan plan_of(Workbench& w) {
+  const std::unique_ptr<nv::IHostMemory> bytes(w.builder->buildSerializedNetwork(*w.network, *w.config));
+  EXPECT_NE(bytes, nullptr) << (w.logger.errors.empty() ? "" : w.logger.errors.back());
+  if (!bytes) return {};
+  const auto* const data = static_cast<const std::byte*>(bytes->data());
+  auto read = plan::read_plan({data, bytes->size()});
+  EXPECT_TRUE(read);
+  if (!read) return {};
+  plan::Plan plan = **read;
+  for (plan::Profile& profile : plan.profiles)
+    for (plan::Step& step : profile.steps) step.info.time_us = 0;
+  for (plan::Body& body : plan.bodies)
+    for (plan::Step& step : body.steps) step.info.time_us = 0;
+  return plan;
+}
+
 /// y = softmax(relu(x W + b) 2): a product with what may be fused into it, and a softmax. Built at level 0, where times
 /// have no say in what is chosen.
 struct Bench : LoopBench {
@@ -74,20 +91,7 @@ struct Bench : LoopBench {
     product->setName("product"), sum->setName("sum"), relu->setName("relu"), doubled->setName("doubled");
     mark(y);
   }
-  /// The plan as it is now.
-  plan::Plan plan() {
-    const std::unique_ptr<nv::IHostMemory> bytes(builder->buildSerializedNetwork(*network, *config));
-    EXPECT_NE(bytes, nullptr) << (logger.errors.empty() ? "" : logger.errors.back());
-    if (!bytes) return {};
-    const auto* const data = static_cast<const std::byte*>(bytes->data());
-    auto read = plan::read_plan({data, bytes->size()});
-    EXPECT_TRUE(read);
-    if (!read) return {};
-    plan::Plan plan = **read;
-    for (plan::Profile& profile : plan.profiles)
-      for (plan::Step& step : profile.steps) step.info.time_us = 0;
-    return plan;
-  }
+  plan::Plan plan() { return plan_of(*this); }
 
   Floats w{1, 0, -1, 2, 0, 1, 1, 0, 1, 1, 0, -1};
   nv::ITensor *x, *product, *sum, *relu, *doubled, *y;
@@ -298,6 +302,95 @@ TEST(DebugTensors, OfALoopAreShownInEachIteration) {
   EXPECT_EQ(listener.floats_of("next", 2), (Floats{15, 23}));
 }
 
+/// Also where only the marks' order would make the iteration another one.
+TEST(DebugTensors, OfALoopThatAreInMemoryChangeNothing) {
+  LoopBench w;
+  w.config->setBuilderOptimizationLevel(0);
+  nv::ITensor* const x = w.input("x", {2, 3});
+  nv::ILoop* const loop = w->addLoop();
+  loop->addTripLimit(*w.number(3), nv::TripLimit::kCOUNT);
+  nv::IRecurrenceLayer* const first = loop->addRecurrence(*x);
+  nv::IRecurrenceLayer* const second = loop->addRecurrence(*x);
+  const auto shares = [&](nv::ITensor* of, int axis) {
+    nv::ISoftMaxLayer* const softmax = w->addSoftMax(*of);
+    softmax->setAxes(axis);
+    return softmax->getOutput(0);
+  };
+  nv::ITensor* const one = shares(first->getOutput(0), 1);
+  nv::ITensor* const other = shares(w.add(one, second->getOutput(0)), 2);
+  first->setInput(1, *one), second->setInput(1, *other);
+  one->setName("one"), other->setName("other");
+  w.mark(loop->addLoopOutput(*first->getOutput(0), nv::LoopOutput::kLAST_VALUE)->getOutput(0));
+  w.mark(loop->addLoopOutput(*second->getOutput(0), nv::LoopOutput::kLAST_VALUE)->getOutput(0), "z");
+  const plan::Plan before = plan_of(w);
+  ASSERT_TRUE(w->markDebug(*other) && w->markDebug(*one));
+  plan::Plan after = plan_of(w);
+  size_t marks = 0;
+  for (plan::Body& body : after.bodies) marks += body.debug_tensors.size(), body.debug_tensors.clear();
+  EXPECT_EQ(marks, 2u);
+  EXPECT_EQ(plan::to_record(after), plan::to_record(before));
+}
+
+/// Values of a loop that no output needs, a state and an output of the loop among them.
+TEST(DebugTensors, OfALoopAreKeptWhereNoOutputNeedsThem) {
+  LoopBench w;
+  w.config->setBuilderOptimizationLevel(0);
+  nv::ITensor* const x = w.input("x", {2});
+  nv::ILoop* const loop = w->addLoop();
+  loop->addTripLimit(*w.number(3), nv::TripLimit::kCOUNT);
+  nv::IRecurrenceLayer* const state = loop->addRecurrence(*x);
+  nv::IRecurrenceLayer* const unread = loop->addRecurrence(*x);
+  nv::ITensor* const next = w.add(state->getOutput(0), w.constant({2}, {1, 1}));
+  nv::ITensor* const square = w.mul(next, next);
+  nv::ITensor* const grown = w.mul(unread->getOutput(0), w.constant({2}, {2, 2}));
+  state->setInput(1, *next), unread->setInput(1, *grown);
+  nv::ITensor* const last = loop->addLoopOutput(*unread->getOutput(0), nv::LoopOutput::kLAST_VALUE)->getOutput(0);
+  square->setName("square"), grown->setName("grown"), last->setName("last");
+  w.mark(loop->addLoopOutput(*state->getOutput(0), nv::LoopOutput::kLAST_VALUE)->getOutput(0));
+  for (nv::ITensor* tensor : {square, grown, last}) ASSERT_TRUE(w->markDebug(*tensor));
+  LoopRun run(w);
+  ASSERT_EQ(run.error, "");
+  Listener listener;
+  run.listener = &listener;
+  EXPECT_EQ(run.floats_of({{"x", floats({2}, {1, 2})}}), (Floats{4, 5})) << run.error;
+  Names names = listener.names();
+  std::ranges::sort(names);
+  EXPECT_EQ(names, (Names{"grown", "grown", "grown", "last", "square", "square", "square"}));
+  EXPECT_EQ(listener.floats_of("square", 2), (Floats{16, 25}));
+  EXPECT_EQ(listener.floats_of("grown", 1), (Floats{4, 8}));
+  EXPECT_EQ(listener.floats_of("last"), (Floats{8, 16}));
+}
+
+/// A loop that gives the network nothing at all, and a conditional within it.
+TEST(DebugTensors, OfALoopThatNobodyNeedsAreKept) {
+  LoopBench w;
+  w.config->setBuilderOptimizationLevel(0);
+  nv::ITensor* const x = w.input("x", {2});
+  nv::ILoop* const loop = w->addLoop();
+  loop->addTripLimit(*w.number(2), nv::TripLimit::kCOUNT);
+  nv::IRecurrenceLayer* const state = loop->addRecurrence(*x);
+  nv::ITensor* const next = w.add(state->getOutput(0), state->getOutput(0));
+  state->setInput(1, *next);
+  nv::IIfConditional* const choice = w->addIfConditional();
+  choice->setCondition(*w.input("c", {}, nv::DataType::kBOOL));
+  nv::ITensor* const inside = choice->addInput(*next)->getOutput(0);
+  nv::ITensor* const one = w.add(inside, w.constant({2}, {1, 1}));
+  nv::ITensor* const other = w.mul(inside, inside);
+  choice->addOutput(*one, *other);
+  next->setName("next"), one->setName("one"), other->setName("other");
+  w.mark(w.add(x, x));
+  for (nv::ITensor* tensor : {next, one, other}) ASSERT_TRUE(w->markDebug(*tensor));
+  LoopRun run(w);
+  ASSERT_EQ(run.error, "");
+  Listener listener;
+  run.listener = &listener;
+  EXPECT_EQ(run.floats_of({{"c", flag(true)}, {"x", floats({2}, {1, 2})}}), (Floats{2, 4})) << run.error;
+  EXPECT_EQ(std::ranges::count(listener.names(), "next"), 2);
+  EXPECT_EQ(listener.floats_of("next", 1), (Floats{4, 8}));
+  EXPECT_EQ(listener.floats_of("one", 1), (Floats{5, 9}));
+  EXPECT_EQ(std::ranges::count(listener.names(), "other"), 0) << "the other branch's";
+}
+
 TEST(DebugTensors, OfABranchThatIsNotTakenAreNotShown) {
   LoopBench w;
   w.config->setBuilderOptimizationLevel(0);
@@ -465,6 +558,59 @@ TEST(DebugTensors, OfStreamsOfTheProgram) {
   EXPECT_NE(run.last_error().find("a capture cannot record that"), std::string::npos) << run.last_error();
   EXPECT_TRUE(stream.end_capture());
   EXPECT_TRUE(StreamTable::instance().destroy(made));
+}
+
+/// Chains beside each other, which a GPU runs on several streams: each value is shown when it is complete, and before
+/// another chain's may lie where it was.
+TEST(DebugTensors, OfAuxiliaryStreams) {
+  constexpr int kChains = 3;
+  LoopBench w;
+  w.config->setBuilderOptimizationLevel(0);
+  w.config->setMaxAuxStreams(kChains - 1);
+  nv::ITensor* const x = w.input("x", {2, 3});
+  std::vector<Floats> filters;
+  for (int c = 0; c < kChains; ++c) {
+    Floats& filter = filters.emplace_back(Floats{1, 0, -1, 2, 0, 1, 1, 0, 1, 1, 0, -1});
+    for (float& number : filter) number *= static_cast<float>(c + 1);
+    nv::ITensor* const product =
+        w->addMatrixMultiply(*x, MatrixOperation::kNONE, *w.constant({3, 4}, filter), MatrixOperation::kNONE)
+            ->getOutput(0);
+    auto* const softmax = w->addSoftMax(*product);
+    softmax->setAxes(2);
+    nv::ITensor* const y = w.mul(softmax->getOutput(0), w.constant({1, 1}, {2}));
+    product->setName(str("product", c).c_str()), softmax->getOutput(0)->setName(str("softmax", c).c_str());
+    w.mark(y, str("y", c).c_str());
+    ASSERT_TRUE(w->markDebug(*product) && w->markDebug(*softmax->getOutput(0)) && w->markDebug(*y));
+  }
+  Running run(w);
+  ASSERT_TRUE(run.engine) << run.error;
+  if (is_on_gpu()) {
+    EXPECT_GT(run.engine->getNbAuxStreams(), 0);
+  }
+  Shared<float> in(kX.begin(), kX.end());
+  std::vector<Shared<float>> out(kChains, Shared<float>(8));
+  run.feed("x", in);
+  for (int c = 0; c < kChains; ++c) run.feed(str("y", c).c_str(), out[static_cast<size_t>(c)]);
+  Listener listener;
+  ASSERT_TRUE(run.context->setDebugListener(&listener) && run.context->setAllTensorsDebugState(true));
+  for (int turn = 0; turn < 5; ++turn) {
+    listener.seen.clear();
+    ASSERT_TRUE(run.run()) << run.last_error();
+    ASSERT_EQ(listener.seen.size(), 3u * kChains);
+    const Names names = listener.names();
+    const auto place = [&](const std::string& name) { return std::ranges::find(names, name) - names.begin(); };
+    for (int c = 0; c < kChains; ++c) {
+      EXPECT_LT(place(str("product", c)), place(str("softmax", c)));
+      EXPECT_LT(place(str("softmax", c)), place(str("y", c)));
+      const Floats product = listener.floats_of(str("product", c)), softmax = listener.floats_of(str("softmax", c));
+      for (size_t i = 0; i < 8; ++i) {
+        EXPECT_EQ(product[i], kProduct[i] * static_cast<float>(c + 1));
+        EXPECT_NEAR(softmax[i] * 2, out[static_cast<size_t>(c)][i], 1e-6);
+      }
+      EXPECT_EQ(listener.floats_of(str("y", c)),
+                Floats(out[static_cast<size_t>(c)].begin(), out[static_cast<size_t>(c)].end()));
+    }
+  }
 }
 
 TEST(DebugTensors, OfContextsOnThreadsOfTheirOwn) {

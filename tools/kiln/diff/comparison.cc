@@ -30,10 +30,32 @@ bool same_scale(const std::optional<ByteScale>& a, const std::optional<ByteScale
   return a && b && a->scale == b->scale && a->zero == b->zero;
 }
 
+/// Whether a reshape that merges or parts neighbouring axes leads from one to the other: elements keep their order
+/// then, and it is no transpose, which has the same extents in another order.
+bool are_regrouped(const Extents& a, const Extents& b) {
+  if (a == b) return true;
+  const auto is_parted = [](const Extents& whole, const Extents& parts) {
+    size_t at = 0;
+    for (const int64_t extent : whole) {
+      int64_t product = 1;
+      while (at < parts.size() && product < extent) product *= parts[at++];
+      if (product != extent) return false;
+      while (at < parts.size() && parts[at] == 1) ++at;
+    }
+    return at == parts.size();
+  };
+  const auto without_ones = [](Extents extents) {
+    std::erase(extents, 1);
+    return extents;
+  };
+  return is_parted(without_ones(a), without_ones(b)) || is_parted(without_ones(b), without_ones(a));
+}
+
 Numbers numbers_of(const Shown& a, const Shown& b, MatchedBy by) {
   Numbers result;
   const DType ta = a.tensor.dtype(), tb = b.tensor.dtype();
-  if (a.tensor.volume() != b.tensor.volume() || (by == MatchedBy::kName && a.tensor.extents() != b.tensor.extents())) {
+  if (a.tensor.volume() != b.tensor.volume() ||
+      (by == MatchedBy::kName && !are_regrouped(a.tensor.extents(), b.tensor.extents()))) {
     result.refusal = str("it is ", ta, a.tensor.extents(), " in a and ", tb, b.tensor.extents(), " in b");
     return result;
   }

@@ -259,6 +259,47 @@ TEST(Comparison, BytesAreComparedAsTheirNumbers) {
   EXPECT_GT(bytes, 0) << text_of(report, true);
 }
 
+/// A pass may name a tensor as it is called behind a reshape, whose elements it has in their order.
+TEST(Comparison, TensorsOfOneNameMayBeRegrouped) {
+  const auto a = engine(built(parsed("x: f32[2, 12]\ny = Unary{kind=exp}(x)\nreturn y\n")));
+  const auto other = [](const std::string& shape) {
+    return reference(parsed(str("x: f32", shape, "\ny = Unary{kind=exp}(x)\nreturn y\n")));
+  };
+  const HostTensor x = waves(DType::kF32, {2, 12});
+  for (const Extents& extents : {Extents{1, 2, 3, 4}, Extents{24}, Extents{2, 1, 12, 1}}) {
+    const auto b = other(str(extents));
+    const auto report = compare_sides(*a, {x}, *b, {x.reshaped(extents)}, {.isolate = true});
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->num_compared(), 1) << str(extents);
+    EXPECT_EQ(report->first_outside(), nullptr);
+  }
+  for (const Extents& extents : {Extents{12, 2}, Extents{3, 8}}) {  // of a transpose, it may be
+    const auto b = other(str(extents));
+    EXPECT_FALSE(compare_sides(*a, {x}, *b, {x.reshaped(extents)}, {})) << str(extents);
+  }
+}
+
+/// b has no tensor for what a step reads: then the step before may be at fault.
+TEST(Comparison, WhoIsAtFaultIsSaidWithCare) {
+  TensorDiff diff;
+  diff.a.names = {"y"}, diff.a.layer = "second", diff.a.number = "2", diff.extents = {1};
+  diff.own = Errors{.count = 1, .max_abs = 1, .largest = 2, .worst = 0, .worst_a = 3, .worst_b = 2};
+  EXPECT_EQ(
+      fault_text(diff),
+      "at fault by itself: 'y' of step 2 'second': off by 1 at [0] (3 instead of 2), 0.5 of the largest, 2 on b's "
+      "inputs");
+  diff.not_fed = {"h"};
+  EXPECT_EQ(fault_text(diff),
+            "at fault: 'y' of step 2 'second': off by 1 at [0] (3 instead of 2), 0.5 of the largest, 2; or else what "
+            "makes its input 'h', which was a's own, for b has none");
+}
+
+TEST(ReportText, LongNamesAreCutAtTheirBeginning) {
+  EXPECT_EQ(short_name("abc", 3), "abc");
+  EXPECT_EQ(short_name("abcd", 3), "\u2026bcd");
+  EXPECT_EQ(short_name("\u00e4b", 2), "\u2026b") << "no half of a character";
+}
+
 TEST(Comparison, OtherNetworksAreNotCompared) {
   const auto a = engine(built(parsed("x: f32[4]\ny = Unary{kind=exp}(x)\nreturn y\n")));
   const auto b = reference(parsed("x: f32[4]\nz = Unary{kind=abs}(x)\nreturn z\n"));

@@ -15,7 +15,7 @@ constexpr std::string_view kStyle = R"(
 @media (prefers-color-scheme: dark) { :root { --ink: #e4e8ee; --quiet: #98a1ae; --line: #39414d; --paper: #171b21;
   --total: #7aa7e6; --own: #5cc8ba; --bad: #f08670; } }
 body { font: 14px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 2rem auto;
-  max-width: 1100px; padding: 0 1rem; }
+  max-width: 1280px; padding: 0 1rem; }
 h1 { font-size: 1.3rem; font-weight: 600; margin: 0 0 .5rem; }
 p { margin: .2rem 0; } .quiet { color: var(--quiet); } .bad { color: var(--bad); }
 figure { margin: 1.5rem 0; overflow-x: auto; }
@@ -25,7 +25,8 @@ svg .own { fill: var(--own); } svg .outside { fill: var(--bad); }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .25rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { color: var(--quiet); font-weight: 500; } td.number, th.number { text-align: right; }
-td { overflow-wrap: anywhere; }
+td { overflow-wrap: anywhere; } td.type, td.number { white-space: nowrap; }
+td div { max-height: 4.5em; overflow: hidden; }
 )";
 
 std::string escaped(std::string_view text) {
@@ -55,7 +56,7 @@ class Chart {
   explicit Chart(const Report& report) : report_(report) {
     for (const TensorDiff& diff : report.tensors)
       if (diff.skipped.empty()) bars_.push_back(&diff);
-    width_ = kLeft + std::max<double>(760, 9 * static_cast<double>(bars_.size())) + 10;
+    width_ = kLeft + std::max<double>(1100, 9 * static_cast<double>(bars_.size())) + 10;
   }
 
   std::string svg() const {
@@ -116,9 +117,14 @@ std::string cell(std::string_view text, bool is_number = false) {
   return str("<td", is_number ? " class=\"number\"" : "", ">", escaped(text), "</td>");
 }
 
+/// A name, of which three lines are shown, and the rest in the tip.
+std::string name_cell(std::string_view text) {
+  return str("<td title=\"", escaped(text), "\"><div>", escaped(text), "</div></td>");
+}
+
 std::string row(const TensorDiff& diff, bool isolated) {
-  std::string text =
-      str("<tr>", cell(diff.a.number), cell(diff.a.name()), cell(diff.a.layer), cell(str(diff.a_type, diff.extents)));
+  std::string text = str("<tr>", cell(diff.a.number), name_cell(diff.a.name()), name_cell(diff.a.layer),
+                         "<td class=\"type\">", escaped(str(diff.a_type, diff.extents)), "</td>");
   if (!diff.skipped.empty())
     return str(text, "<td colspan=\"", isolated ? 6 : 5, "\">", escaped(str("not compared: ", diff.skipped)),
                "</td></tr>\n");
@@ -142,9 +148,7 @@ std::string summary(const Report& report) {
                  error_text(first->total, first->extents), ".");
   else
     text += line("", "All ", count_text(report.num_compared(), "tensor"), " are within the tolerance.");
-  for (const TensorDiff* faulty : report.faulty())
-    text += line("bad", "At fault by itself: ", place_text(faulty->a), ", off by ",
-                 error_text(*faulty->own, faulty->extents), " on b's inputs.");
+  for (const TensorDiff* faulty : report.faulty()) text += line("bad", "Found ", fault_text(*faulty), ".");
   const auto inside = std::ranges::count_if(report.hidden, [](const Hidden& one) { return !one.inside.empty(); });
   if (inside > 0)
     text +=

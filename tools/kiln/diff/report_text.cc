@@ -6,6 +6,7 @@ namespace kiln::diff {
 namespace {
 
 constexpr size_t kMostListed = 10;
+constexpr size_t kLongestName = 80, kLongestInTable = 44;
 
 std::string number_text(double number, const char* format = "%.3g") {
   char text[40];
@@ -33,12 +34,13 @@ std::string notes_of(const TensorDiff& diff) {
     if (diff.runs_a != diff.runs_b) note(diff.runs_b, " in b");
     if (diff.runs_compared < diff.runs_a) note(diff.runs_compared, " compared");
   }
-  if (!diff.not_fed.empty()) note("'", diff.not_fed[0], "' was a's own");
+  if (!diff.not_fed.empty()) note("'", short_name(diff.not_fed[0], kLongestInTable), "' was a's own");
   return notes;
 }
 
 std::string row_of(const TensorDiff& diff, bool isolated) {
-  std::string row = padded(diff.a.number, 8) + padded(diff.a.name(), 32) + padded(str(diff.a_type, diff.extents), 26);
+  std::string row = padded(diff.a.number, 8) + padded(short_name(diff.a.name(), kLongestInTable), 32) +
+                    padded(str(diff.a_type, diff.extents), 26);
   if (!diff.skipped.empty()) return str(row, "not compared: ", diff.skipped, "\n");
   row += padded(number_text(diff.total.max_abs), 11) + padded(number_text(diff.total.relative()), 11) +
          padded(number_text(diff.total.mean_abs()), 11) + padded(number_text(diff.total.cosine(), "%.6f"), 10);
@@ -54,7 +56,8 @@ std::string hidden_text(const Report& report, bool all) {
   for (const Hidden& hidden : report.hidden) {
     inside += !hidden.inside.empty();
     if (hidden.inside.empty() || (!all && listed++ >= kMostListed)) continue;
-    text += str("  '", hidden.b.name(), "' inside step ", hidden.number, " '", hidden.inside, "'\n");
+    text += str("  '", short_name(hidden.b.name(), kLongestName), "' inside step ", hidden.number, " '",
+                short_name(hidden.inside, kLongestName), "'\n");
   }
   const size_t gone = report.hidden.size() - inside;
   std::string result;
@@ -84,9 +87,7 @@ std::string verdict_text(const Report& report) {
                 text_of(report.tolerance), "\n");
   size_t listed = 0;
   for (const TensorDiff* faulty : report.faulty())
-    if (listed++ < kMostListed)
-      text += str("at fault by itself: ", place_text(faulty->a), ": off by ", error_text(*faulty->own, faulty->extents),
-                  " on b's inputs\n");
+    if (listed++ < kMostListed) text += str(fault_text(*faulty), "\n");
   if (listed > kMostListed) text += str("and ", listed - kMostListed, " more\n");
   if (report.isolated && listed == 0 && report.first_outside())
     text += "no layer is at fault by itself: errors of several add up\n";
@@ -100,9 +101,17 @@ std::string verdict_text(const Report& report) {
 
 std::string count_text(int64_t count, std::string_view noun) { return str(count, ' ', noun, count == 1 ? "" : "s"); }
 
+std::string short_name(const std::string& name, size_t most) {
+  if (name.size() <= most) return name;
+  size_t at = name.size() - most;
+  while (at < name.size() && (static_cast<unsigned char>(name[at]) & 0xc0) == 0x80) ++at;  // within a character
+  return "\u2026" + name.substr(at);
+}
+
 std::string place_text(const Spot& spot) {
-  std::string text = str("'", spot.name(), "' of ");
-  text += spot.number.empty() ? str("'", spot.layer, "'") : str("step ", spot.number, " '", spot.layer, "'");
+  const std::string layer = short_name(spot.layer, kLongestName);
+  std::string text = str("'", short_name(spot.name(), kLongestName), "' of ");
+  text += spot.number.empty() ? str("'", layer, "'") : str("step ", spot.number, " '", layer, "'");
   return spot.body.empty() ? text : str(text, " in the ", spot.body);
 }
 
@@ -113,6 +122,13 @@ std::string element_text(int64_t position, const Extents& extents) {
     position /= std::max<int64_t>(extents[axis], 1);
   }
   return str(at);
+}
+
+std::string fault_text(const TensorDiff& faulty) {
+  const std::string what = str(place_text(faulty.a), ": off by ", error_text(*faulty.own, faulty.extents));
+  if (faulty.not_fed.empty()) return str("at fault by itself: ", what, " on b's inputs");
+  return str("at fault: ", what, "; or else what makes its input '", short_name(faulty.not_fed[0], kLongestName),
+             "', which was a's own, for b has none");
 }
 
 std::string error_text(const Errors& errors, const Extents& extents) {

@@ -6,7 +6,7 @@ function html(name, attributes, ...children) {
   for (const [key, value] of Object.entries(attributes || {}))
     if (key === "on") for (const event in value) element.addEventListener(event, value[event]);
     else if (value !== undefined && value !== false) element.setAttribute(key, value === true ? "" : value);
-  for (const child of children.flat()) if (child !== null && child !== undefined) element.append(child);
+  for (const child of children.flat(Infinity)) if (child !== null && child !== undefined) element.append(child);
   return element;
 }
 
@@ -28,7 +28,8 @@ function pairs(rows) {
 
 function valueText(value) {
   if (Array.isArray(value)) return "[" + value.map(valueText).join(", ") + "]";
-  return value !== null && typeof value === "object" ? JSON.stringify(value) : String(value);
+  if (value === null || typeof value !== "object") return String(value);
+  return Object.entries(value).map(([name, part]) => name + " " + valueText(part)).join(", ");
 }
 
 class Details {
@@ -59,7 +60,7 @@ class Details {
       html("p", { class: "number" }, "Layer " + step.number, around >= 0 ? [" in ", this.link(model.steps[around])]
           : null),
       html("h2", { class: step.name.length > 70 && "long" }, this.broken(step.name)),
-      html("p", { class: "chips" }, step.ops.map((op) => html("span", { class: "chip " + familyOf([op]) }, op))));
+      html("p", { class: "chips" }, step.opNames.map((op) => html("span", { class: "chip " + familyOf([op]) }, op))));
     return [head, this.times(step), this.bodies(step), this.tensors("Reads", info.Inputs, step, "before"),
             this.tensors("Writes", info.Outputs, step, "behind"), this.tensors("Constants", info.Constants),
             this.runBy(step), this.candidates(step), this.alternatives(step), this.origins(step),
@@ -96,11 +97,11 @@ class Details {
     const links = step ? this.app.model.links(step, side) : [];
     const rows = list.map((tensor) => {
       const far = links.filter(({ names }) => names.includes(tensor.Name)).map((link) => link.step);
-      return html("li", {}, html("div", { class: "tensor" }, html("span", { class: "tensor-name" },
+      return html("li", {}, html("div", { class: "tensor" }, html("span", { class: "tensor-name", title: tensor.Name },
           this.broken(tensor.Name || "")),
         html("code", {}, shapeText(tensor.Dimensions))),
-        html("div", { class: "muted" }, tensor["Format/Datatype"] || "", tensor.ViewOf ? ", a view of " + tensor.ViewOf
-            : ""),
+        html("div", { class: "muted" }, formatOf(tensor), tensor.ViewOf
+            ? [", a view of ", this.broken(tensor.ViewOf)] : null),
         far.length ? html("div", { class: "muted" }, side === "before" ? "from " : "to ",
                           far.slice(0, 6).flatMap((other, i) => [i ? ", " : "", this.link(other)]), far.length > 6
                               ? " …" : "") : null);

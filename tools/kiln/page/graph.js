@@ -110,7 +110,7 @@ class Graph {
     const inputs = drawn.inputs.map((id, i) => plain(id, "input", i));
     const outputs = drawn.outputs.map((id, i) => plain(id, "output", i));
     const cards = steps.map((step, s) => {
-      const chips = chipsOf(step.ops), rows = chips.length ? chips[chips.length - 1].row + 1 : 1;
+      const chips = chipsOf(step.opNames), rows = chips.length ? chips[chips.length - 1].row + 1 : 1;
       const height = 2 * CARD.pad + rows * (CARD.chip + 3) + 2 * CARD.line + (step.drawn.bodies.length ? CARD.line : 0);
       return { id: s, kind: "step", step, chips, rows, width: CARD.width, height };
     });
@@ -158,7 +158,7 @@ class Graph {
     const { width, height } = this.host.getBoundingClientRect(), box = this.graph.box;
     if (!width || !height) return;
     const fit = Math.min(width / (box.right - box.left + 60), height / (box.bottom - box.top + 60), 1);
-    if (fit >= 0.5) return this.fitAll();
+    if (fit >= 0.7) return this.fitAll();
     const scale = Math.min(1, Math.max(0.85, width / (box.right - box.left + 60)));
     const first = this.graph.nodes[0];
     this.moveTo(scale, width / 2 - (first ? first.x : 0) * scale, 30 - box.top * scale);
@@ -356,7 +356,7 @@ class Graph {
     this.host.classList.toggle("over", !!(node && node.step));
     if (!node) return this.app.tip(null);
     const lines = node.step
-        ? [node.step.name, node.step.ops.join(" + "), [node.step.type, node.step.shape,
+        ? [node.step.name, node.step.opText, [node.step.type, node.step.shape,
             node.step.order].filter(Boolean).join(" "),
            node.step.ms > 0 ? timeText(node.step.ms) + ", " + percentText(node.step.share) : ""]
         : [node.tensor.name, node.kind + " " + shapeText(node.tensor.extents)];

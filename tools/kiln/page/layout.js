@@ -242,12 +242,19 @@ function straighten(placed, nodes, edges, first) {
   const alone = placed.nodes.every((node, i) => i === last || node.y + nodes[i].height / 2 <= end.y - half);
   if (!alone) return;
   const shift = placed.nodes[0].x - end.x;
+  if (!shift) return;
   end.x += shift;
   edges.forEach((edge, e) => {
-    if (edge.b - first === last) {
-      const points = placed.edges[e];
-      placed.edges[e] = [...points.slice(0, -1), { x: points[points.length - 1].x + shift,
-          y: points[points.length - 1].y }];
-    }
+    if (edge.b - first !== last) return;
+    const points = placed.edges[e].slice(0, -1), bend = points.length - 1;
+    if (bend > 0) points[bend] = { x: points[bend].x + shift / 2, y: points[bend].y };
+    placed.edges[e] = [...points, borderOf(end, nodes[last], points[bend])];
   });
+}
+
+// Where a line from a node's middle to `target` leaves it.
+function borderOf(middle, { width, height }, target) {
+  const dx = target.x - middle.x, dy = target.y - middle.y;
+  const part = Math.min(dx ? width / 2 / Math.abs(dx) : Infinity, dy ? height / 2 / Math.abs(dy) : Infinity, 1);
+  return { x: middle.x + part * dx, y: middle.y + part * dy };
 }

@@ -128,8 +128,9 @@ class App {
     list.hidden = !this.found || !steps.length;
     list.replaceChildren(...steps.slice(0, 60).map((step) => html("li",
         { role: "option", "data-step": String(step.index) },
-      html("span", { class: "swatch " + step.family }), html("span", { class: "found-name" }, step.name),
-          html("span", { class: "muted" }, step.ops.join(" + ")))));
+      html("span", { class: "swatch " + step.family }),
+          html("span", { class: "found-name" }, html("bdi", {}, step.name)),
+          html("span", { class: "muted" }, step.opText))));
     if (this.graph.block) this.graph.mark(this.found);
     this.table.draw();
     this.list = steps;

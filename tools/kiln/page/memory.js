@@ -39,7 +39,7 @@ class Memory {
     if (block.drawn.arena < 0 || !placed.length) {
       const why = block.drawn.arena < 0 ? "This file does not say where tensors lie in memory."
           : "No tensor of these layers needs memory of the context.";
-      this.host.replaceChildren(html("p", { class: "empty" }, why));
+      this.host.replaceChildren(...this.blocks(), html("p", { class: "empty" }, why));
       return;
     }
     const live = Memory.live(block, placed), peak = live.reduce((most, bytes) => Math.max(most, bytes), 0),
@@ -63,8 +63,19 @@ class Memory {
     const facts = `${bytesText(arena)} of tensors and ${bytesText(block.drawn.workspace)} of workspace. At most ` +
         `${bytesText(peak)} are in use at once, in layer ${at + 1}: ${(100 * peak / arena).toFixed(1)} % of ` +
         "the arena. The line is what is in use. Sizes are those of the profile's maximum.";
-    this.host.replaceChildren(root, html("p", { class: "muted note" }, facts),
+    this.host.replaceChildren(...this.blocks(), root, html("p", { class: "muted note" }, facts),
         this.liveAt(block, placed, chosen >= 0 ? chosen : at));
+  }
+
+  // Whose memory this is, and the others that have some: the network and the bodies of its layers.
+  blocks() {
+    const { model, block } = this.app;
+    if (model.blocks.length < 2) return [];
+    const title = (one) => `${one.drawn.name || "network"} (${one.drawn.arena > 0 ? bytesText(one.drawn.arena) : "no"} ` +
+        "memory of its own)";
+    const shown = model.blocks.filter((one) => one === block || one.drawn.arena > 0);
+    return [html("p", { class: "note blocks" }, shown.map((one) => (one === block ? html("strong", {}, title(one))
+        : html("button", { class: "link", on: { click: () => this.app.open(one.index) } }, title(one)))))];
   }
 
   point(place, s, bytes) {
@@ -91,7 +102,7 @@ class Memory {
         Math.min(high / 2 + 4, 15), "span-text", root);
     rect.addEventListener("click", () => writer && this.app.select(writer));
     rect.addEventListener("pointermove", (event) => this.app.tip(event,
-        [tensor.name, `${tensor.type} ${shapeText(tensor.extents)}`,
+        [tensor.name, `${typeWord(tensor.type)} ${shapeText(tensor.extents)}`,
       `${bytesText(tensor.size)} at ${tensor.offset}`, `layers ${tensor.first + 1} to ${tensor.last + 1}`]));
     rect.addEventListener("pointerleave", () => this.app.tip(null));
   }
@@ -111,7 +122,7 @@ class Memory {
         " runs"),
       rows.slice(0, 40).map(({ tensor }) => html("div", { class: "sum" },
           html("span", { class: "sum-name" }, tensor.name),
-        html("span", { class: "muted" }, `${tensor.type} ${shapeText(tensor.extents)}`),
+        html("span", { class: "muted" }, `${typeWord(tensor.type)} ${shapeText(tensor.extents)}`),
             bar(tensor.size / rows[0].tensor.size), html("code", {}, bytesText(tensor.size)),
         html("code", { class: "muted" }, `layers ${tensor.first + 1}–${tensor.last + 1}`))),
       rows.length ? null : html("p", { class: "muted" }, "Nothing of the context's arena."));

@@ -22,6 +22,17 @@ function familyOf(ops) {
   return "other";
 }
 
+// The family of a layer. What its type says comes first. Some compilers give all layers one type ("kgen"), and a file
+// of names has none: then the tactic and the ends of names ("/block/Conv + /block/Relu") have a say.
+function familyOfLayer(ops, tactic, name) {
+  const isPlain = ops.every((op) => /^(layer|kgen|fusion|myelin.*|foreignnode)$/i.test(op));
+  if (!isPlain) return familyOf(ops);
+  if (name.startsWith("Reformatting CopyNode")) return "movement";
+  const ends = name.split(/ \+ |\.\.\./).map((piece) => piece.split("/").pop());
+  const found = familyOf([tactic, ...ends]);
+  return found !== "other" && found !== "movement" ? found : ops[0] === "kgen" ? "pointwise" : found;
+}
+
 // "12.3 µs". Times are shown with three digits.
 function timeText(ms) {
   if (!(ms >= 0)) return "";
@@ -52,10 +63,31 @@ function shapeText(extents) {
   return extents.length ? extents.map((extent) => (extent < 0 ? "?" : String(extent))).join("×") : "scalar";
 }
 
-// A short word for the type in TensorRT's words for a format: "Row major linear FP32" has "fp32".
+// A short word for the type in TensorRT's words for a format: "Row major linear FP32" has "fp32". Layers of its newer
+// compilers have C++'s words ("Half"), and tensors of dynamic shapes say that they have none.
+// Kiln's words for types ("f32", "i64") say the same.
+const TYPES = { float: "fp32", half: "fp16", double: "fp64", bfloat16: "bf16" };
+const SHORT = { f: "fp", i: "int", u: "uint" };
 function typeWord(words) {
-  const found = /FP32|FP16|BFloat16|BF16|FP8|FP4|Int4|Int8|Int32|Int64|UInt8|BOOL/i.exec(words || "");
-  return found ? found[0].toLowerCase().replace("bfloat16", "bf16") : words || "";
+  if (!words || words.startsWith("N/A")) return "";
+  const short = /^([fiu])(\d+)/.exec(words);
+  if (short) return SHORT[short[1]] + short[2];
+  const found = new RegExp("FP32|FP16|BFloat16|BF16|FP8|FP4|E8M0|Int4|UInt8|Int8|UInt16|Int16|UInt32|Int32|UInt64|" +
+      "Int64|BOOL|Float|Half|Double", "i").exec(words);
+  const word = found ? found[0].toLowerCase() : words;
+  return TYPES[word] || word;
+}
+
+// "Cast", "ElementWise ×2": each operation once.
+function grouped(ops) {
+  const counts = new Map();
+  for (const op of ops) counts.set(op, (counts.get(op) || 0) + 1);
+  return [...counts].map(([op, count]) => (count > 1 ? `${op} ×${count}` : op));
+}
+
+// What is told of a tensor's order and type.
+function formatOf(tensor) {
+  return tensor["Format/Datatype"] || tensor.Datatype || "";
 }
 
 // A format without its type: "row major", "channel major %8".
@@ -103,15 +135,17 @@ class Step {
     this.block = drawn.block;
     const type = this.info.LayerType || "";
     this.ops = type ? type.split(" + ") : ["Layer"];
-    this.family = familyOf(this.ops.concat(this.info.TacticName || []));
+    this.opNames = grouped(this.ops);
+    this.opText = this.opNames.join(" + ");
+    this.family = familyOfLayer(this.ops, this.info.TacticName || "", this.name);
     if (drawn.bodies.length) this.family = "control";
     this.plannedMs = (this.info.TimeUs || 0) / 1000;
     this.ms = drawn.ms >= 0 ? drawn.ms : picture.times ? 0 : this.plannedMs;
     this.share = 0;
     const result = (this.info.Outputs || [])[0];
     this.shape = result ? shapeText(result.Dimensions) : "";
-    this.type = result ? typeWord(result["Format/Datatype"]) : "";
-    this.order = result ? orderWord(result["Format/Datatype"]) : "";
+    this.type = result ? typeWord(formatOf(result)) : "";
+    this.order = result ? orderWord(formatOf(result)) : "";
     this.text = null;
   }
 

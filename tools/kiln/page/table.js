@@ -2,8 +2,8 @@
 
 const COLUMNS = [
   { name: "#", value: (step) => step.index, text: (step) => step.number, kind: "figure" },
-  { name: "Layer", value: (step) => step.name, text: (step) => step.name },
-  { name: "Operations", value: (step) => step.ops.join(" + "), text: (step) => step.ops.join(" + ") },
+  { name: "Layer", value: (step) => step.name, text: (step) => step.name, kind: "path" },
+  { name: "Operations", value: (step) => step.opText, text: (step) => step.opText },
   { name: "Result", value: (step) => step.shape, text: (step) => step.shape, kind: "code" },
   { name: "Type", value: (step) => step.type + step.order, text: (step) =>
       [step.type, step.order].filter(Boolean).join(" "), kind: "code" },
@@ -39,8 +39,9 @@ class Table {
   }
 
   row(step) {
-    const row = html("tr", {}, COLUMNS.map((column) => html("td", { class: column.kind, title: column.text(step) },
-        column.text(step))));
+    const cell = (kind, text) => html("td", { class: kind, title: text },
+        kind === "path" ? html("bdi", {}, text) : text);
+    const row = html("tr", {}, COLUMNS.map((column) => cell(column.kind, column.text(step))));
     row.dataset.step = step.index;
     row.classList.add(step.family);
     return row;

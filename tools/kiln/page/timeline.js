@@ -51,7 +51,8 @@ class Timeline {
     if (!width || this.host.hidden) return;
     if (!model.timed) {
       this.host.replaceChildren(html("p", { class: "empty" },
-          "There are no times: the page was made without a run, and the plan holds none."));
+          "There are no times: the engine was not run for this page, and the file holds none. " +
+              "--layerTimes adds those of a profile."));
       return;
     }
     this.bars ||= schedule(model);
@@ -87,10 +88,10 @@ class Timeline {
         y, width: shown, height: 30,
                                rx: shown > 6 ? 3 : 0 }, parent);
     rect.dataset.step = step.index;
-    if (shown > 44) svgText(ruler.fit(step.ops.join(" + "), shown - 10, NAME_FONT, "start"), left + 5, y + 19,
+    if (shown > 44) svgText(ruler.fit(step.opText, shown - 10, NAME_FONT, "start"), left + 5, y + 19,
         "span-text", parent);
     rect.addEventListener("click", () => this.app.select(step));
-    rect.addEventListener("pointermove", (event) => this.app.tip(event, [step.name, step.ops.join(" + "),
+    rect.addEventListener("pointermove", (event) => this.app.tip(event, [step.name, step.opText,
       timeText(step.ms) + ", " + percentText(step.share), "from " + (timeText(begin) || "0")]));
     rect.addEventListener("pointerleave", () => this.app.tip(null));
   }
@@ -99,7 +100,7 @@ class Timeline {
   byOperation() {
     const { model } = this.app, sums = new Map();
     for (const step of model.blocks[0].steps) {
-      const key = step.ops.join(" + "), sum = sums.get(key) || { ms: 0, count: 0, family: step.family };
+      const key = step.opText, sum = sums.get(key) || { ms: 0, count: 0, family: step.family };
       sum.ms += step.ms;
       ++sum.count;
       sums.set(key, sum);

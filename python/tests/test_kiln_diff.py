@@ -1,0 +1,46 @@
+"""Comparisons from Python: reports as dictionaries, and errors in the program's words."""
+
+import kiln_models
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+import kiln
+from kiln._install import program
+
+try:
+    program("kiln")
+except FileNotFoundError:
+    pytest.skip("the program kiln is not built", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def right(tmp_path_factory):
+    path = tmp_path_factory.mktemp("diff") / "right.onnx"
+    onnx.save(kiln_models.affine()[0], path)
+    return path
+
+
+def test_a_network_agrees_with_itself(right):
+    report = kiln.diff(right, shapes="x:3x4", isolate=True)
+    assert report["first_outside"] is None and report["faulty"] == []
+    assert report["tensors"][-1]["extents"] == [3, 3]
+
+
+def test_a_fault_is_named(right, tmp_path):
+    model, w, _ = kiln_models.affine()
+    w[0, 0] += 1
+    model.graph.initializer[0].CopyFrom(numpy_helper.from_array(w, "w"))
+    wrong = tmp_path / "wrong.onnx"
+    onnx.save(model, wrong)
+    page = tmp_path / "diff.html"
+    report = kiln.diff(wrong, right, shapes="x:3x4", o=page)
+    assert report["first_outside"] == "y"
+    assert np.isclose(max(t["total"]["max_abs"] for t in report["tensors"]), report["tensors"][-1]["total"]["max_abs"])
+    assert page.read_text().startswith("<!doctype html>")
+
+
+def test_errors_are_the_programs(right):
+    with pytest.raises(kiln.Error, match="has no input 'zz'"):
+        kiln.diff(right, shapes="zz:1")
