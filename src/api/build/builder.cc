@@ -19,6 +19,7 @@
 #include "api/build/memory_monitor.h"
 #include "api/build/missing_choices.h"
 #include "api/build/network.h"
+#include "api/build/plugin_handles.h"
 #include "api/build/progress.h"
 #include "api/run/devices.h"
 #include "api/run/engine.h"
@@ -83,6 +84,7 @@ Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilder
   request.expand_plugins = [&network](ir::Graph& g) { return expand_plugins(network, g, RangesAre::kKnown); };
   const std::unique_ptr<Backend> backend = TRY(engine_backend());
   warn_of_missing_choices(config, backend->device().kind(), log);
+  give_plugin_handles(graph, config, backend->device(), log);
   request.memory = TRY(ProgramAllocator::create(allocator, backend->device()));
   request.int8_ranges = TRY(int8_ranges(network, config, {graph, *backend, request, makers, allocator}));
   TRY(quantize_edges(network, config, graph, request.int8_ranges));
