@@ -204,6 +204,39 @@ TEST_F(Expansion, CalibratorsGiveBytes) {
   EXPECT_NEAR(sums[3], 0.5, 1e-5);
 }
 
+/// A plugin of bytes between convolutions of bytes: y = 2 skip(conv(x), x), with weights that are multiples of a unit.
+/// All of x are steps of 0.01. Of two channels that differ, n is 1 and -1; gamma makes that 1 and -0.5.
+TEST_F(Expansion, OfBytesIsBetweenConvolutions) {
+  const Attributes fields =
+      Attributes().set("gamma", std::vector<float>{1, 0.5F}).set("beta", std::vector<float>{0, 0});
+  const std::vector<nv::PluginField> list = fields.fields();
+  const nv::PluginFieldCollection collection{static_cast<int32_t>(list.size()), list.data()};
+  auto& creator =
+      static_cast<nv::IPluginCreatorV3One&>(*getPluginRegistry()->getCreator("CustomSkipLayerNormPluginDynamic", "7"));
+  const std::unique_ptr<nv::IPluginV3> plugin(creator.createPlugin("skip", &collection, nv::TensorRTPhase::kBUILD));
+  ASSERT_NE(plugin, nullptr);
+  const std::vector<float> one = {1, 0, 0, 1}, two = {2, 0, 0, 2};
+  const auto within = [](nv::ITensor* tensor, const char* name, float range) {
+    tensor->setName(name);
+    tensor->setDynamicRange(-range, range);
+    return tensor;
+  };
+  const auto convolution = [&](nv::ITensor* x, const std::vector<float>& kernel) {
+    return w->addConvolutionNd(*x, 2, nv::DimsHW(1, 1), api::testing::weights(kernel), api::testing::no_weights())
+        ->getOutput(0);
+  };
+  nv::ITensor* const x = within(w.input("x", {1, 2, 3, 1}), "x", 1.27F);
+  nv::ITensor* const inputs[] = {within(convolution(x, one), "c", 1.27F), x};
+  nv::IPluginV3Layer* const layer = w->addPluginV3(inputs, 2, nullptr, 0, *plugin);
+  ASSERT_NE(layer, nullptr) << w.take_error();
+  w.mark(convolution(within(layer->getOutput(0), "s", 1.27F), two));
+  w.config->setFlag(nv::BuilderFlag::kINT8);
+  const std::vector<float> y = w.run({{"x", {{1, 2, 3, 1}, {1.2F, 0.1F, -0.5F, 0.25F, 0.7F, -1}}}});
+  ASSERT_EQ(y.size(), 6U) << w.take_error();
+  const std::vector<float> expected = {2, -2, 2, -1, 1, -1};
+  for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], 1e-4) << i;
+}
+
 TEST_F(Expansion, OfDamagedBytesIsRefused) {
   auto& creator = static_cast<nv::IPluginCreator&>(*getPluginRegistry()->getCreator("GroupNormalizationPlugin", "1"));
   const std::vector<int32_t> bytes = {4, 0x7f7f7f7f, 5, 1 << 30};
