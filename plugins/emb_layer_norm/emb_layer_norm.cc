@@ -6,17 +6,17 @@
 //        mask      i32 [S, B]: 1 where a token counts; those come first
 //   out  y         [S, B, E, 1, 1]
 //        count     i32 [B, 1]: tokens that count. TensorRT has packed masks for its fused kernels there
-// Versions 2 and 4, of packed sequences, T tokens in all:
+// Versions 2 and 4, and 3 and 5 (Megatron's), of packed sequences, T tokens in all:
 //   in   tokens    i32 [T]
 //        segments  i32 [T]
 //        starts    i32 [B + 1]: where sequences start, and where the last one ends
 //        longest   [any]: its extent is the greatest length, which does not matter here
 //   out  y         [T, E, 1, 1]
-//        nothing   a scalar that nobody reads, i32 (version 4: y's type)
+//        nothing   a scalar that nobody reads, i32 (version 4: y's type); of versions 3 and 5 instead
+//        e         [T, E, 1, 1], y's type
 //   fields  output_fp16  0: y is f32, 1: f16. full_mask, mha_type_id  of TensorRT's fused kernels, without effect here.
 //           bert_embeddings_layernorm_beta, _gamma  [E]. bert_embeddings_word_embeddings, _token_type_embeddings,
 //           _position_embeddings  [number of them, E]
-// Versions 3 and 5 (Megatron's) are not in Kiln.
 #include "library/bert.h"
 
 namespace kiln::plugins {
@@ -31,12 +31,16 @@ struct Tables {
 struct Form {
   bool is_packed = false;
   bool second_is_typed = false;  ///< the second output has the type of the first
+  bool gives_sum = false;        ///< it is e
 };
 
 class EmbLayerNorm final : public StandardPlugin {
  public:
   EmbLayerNorm(Tables tables, Form form)
-      : tables_(std::move(tables)), is_packed_(form.is_packed), second_is_typed_(form.second_is_typed) {}
+      : tables_(std::move(tables)),
+        is_packed_(form.is_packed),
+        second_is_typed_(form.second_is_typed),
+        gives_sum_(form.gives_sum) {}
 
   int num_outputs() const override { return 2; }
   bool takes(nv::DataType type, std::span<const nv::DataType> before) const override {
@@ -51,7 +55,8 @@ class EmbLayerNorm final : public StandardPlugin {
     const auto hidden = static_cast<int64_t>(tables_.gamma.size());
     if (!is_packed_) return std::vector<Shape>{{inputs[0][0], inputs[0][1], hidden, 1, 1}, {inputs[0][1], 1}};
     TRY(require_rank(inputs, 2, 1));
-    return std::vector<Shape>{{inputs[0][0], hidden, 1, 1}, {}};
+    const Shape packed = {inputs[0][0], hidden, 1, 1};
+    return std::vector<Shape>{packed, gives_sum_ ? packed : Shape{}};
   }
   std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const override {
     const Value place = is_packed_ ? place_in_sequence(layers, inputs)
@@ -60,7 +65,9 @@ class EmbLayerNorm final : public StandardPlugin {
                     gather(table(layers, tables_.type), inputs[1], 0) +
                     gather(table(layers, tables_.position), place, 0);
     const Value y = normalized(x, {-1}, kLayerNormEps) * table(layers, tables_.gamma) + table(layers, tables_.beta);
-    const Value output = unsqueeze(y, {y.rank(), y.rank() + 1});
+    const auto with_two_axes = [](const Value& value) { return unsqueeze(value, {value.rank(), value.rank() + 1}); };
+    const Value output = with_two_axes(y);
+    if (gives_sum_) return {output, with_two_axes(x)};
     if (is_packed_) return {output, layers.scalar(0, second_is_typed_ ? nv::DataType::kFLOAT : nv::DataType::kINT32)};
     return {output, unsqueeze(sum(inputs[2], {0}, false), {1})};
   }
@@ -78,7 +85,7 @@ class EmbLayerNorm final : public StandardPlugin {
     return layers.constant(count == hidden ? dims_of({1, hidden}) : dims_of({count / hidden, hidden}), numbers);
   }
   Tables tables_;
-  bool is_packed_, second_is_typed_;
+  bool is_packed_, second_is_typed_, gives_sum_;
 };
 
 Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields, Form form) {
@@ -103,6 +110,9 @@ Result<std::shared_ptr<const StandardPlugin>> make_packed_2(const Fields& fields
 Result<std::shared_ptr<const StandardPlugin>> make_packed_4(const Fields& fields) {
   return make(fields, {.is_packed = true, .second_is_typed = true});
 }
+Result<std::shared_ptr<const StandardPlugin>> make_megatron(const Fields& fields) {
+  return make(fields, {.is_packed = true, .second_is_typed = true, .gives_sum = true});
+}
 
 }  // namespace
 
@@ -118,7 +128,9 @@ std::vector<Definition> emb_layer_norm() {
   constexpr const char* kName = "CustomEmbLayerNormPluginDynamic";
   return {{kName, "1", Generation::kV2, fields, 3, 3, make_fixed},
           {kName, "2", Generation::kV2, fields, 4, 4, make_packed_2},
+          {kName, "3", Generation::kV2, fields, 4, 4, make_megatron},
           {kName, "4", Generation::kV3, fields, 4, 4, make_packed_4},
+          {kName, "5", Generation::kV3, fields, 4, 4, make_megatron},
           {kName, "6", Generation::kV3, fields, 3, 3, make_fixed}};
 }
 

@@ -40,12 +40,15 @@ Attributes attributes(int32_t half = 0) {
       .set("output_fp16", std::vector<int32_t>{half});
 }
 
-std::vector<double> embedded(double word, double type, size_t position) {
+std::vector<double> sum_of_embeddings(double word, double type, size_t position) {
   std::vector<double> row;
   for (size_t i = 0; i < kHidden; ++i)
     row.push_back(double{kWords[static_cast<size_t>(word) * kHidden + i]} +
                   double{kTypes[static_cast<size_t>(type) * kHidden + i]} + double{kPositions[position * kHidden + i]});
-  return normalized_row(row, kGamma, kBeta);
+  return row;
+}
+std::vector<double> embedded(double word, double type, size_t position) {
+  return normalized_row(sum_of_embeddings(word, type, position), kGamma, kBeta);
 }
 
 class OfOneLength : public ::testing::TestWithParam<const char*> {};
@@ -82,6 +85,26 @@ TEST_P(Packed, CountsPlacesFromEachStart) {
   expect_outputs(kName, GetParam(), attributes(), {tokens, segments, starts, longest}, {y, nothing});
 }
 
+class Megatron : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Megatron, GivesTheSumOfEmbeddingsToo) {
+  const Tensor tokens = ints({4}, {8, 0, 3, 4}), segments = ints({4}, {0, 0, 1, 0}), starts = ints({3}, {0, 1, 4}),
+               longest = ints({3}, {0, 0, 0});
+  const std::vector<size_t> places = {0, 0, 1, 2};
+  for (const int32_t half : {0, 1}) {
+    const nv::DataType type = half ? nv::DataType::kHALF : nv::DataType::kFLOAT;
+    Tensor y{{4, 4, 1, 1}, {}, type}, sum{{4, 4, 1, 1}, {}, type};
+    for (size_t i = 0; i < 4; ++i) {
+      for (const double value : embedded(tokens.values[i], segments.values[i], places[i])) y.values.push_back(value);
+      for (const double value : sum_of_embeddings(tokens.values[i], segments.values[i], places[i]))
+        sum.values.push_back(value);
+    }
+    expect_outputs(kName, GetParam(), attributes(half), {tokens, segments, starts, longest}, {y, sum},
+                   half ? 2e-3 : 1e-5);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, Megatron, ::testing::Values("3", "5"));
 INSTANTIATE_TEST_SUITE_P(Versions, OfOneLength, ::testing::Values("1", "6"));
 INSTANTIATE_TEST_SUITE_P(Versions, Packed, ::testing::Values("2", "4"));
 

@@ -2,9 +2,15 @@
 
 namespace kiln::plugins {
 
-Status require_float_type(const Fields& fields) {
+Result<BertType> bert_type(const Fields& fields) {
   const int64_t type = TRY(fields.integer("type_id"));
-  return require(type == 0 || type == 1, "type_id is ", type, "; Kiln has 0 (FP32) and 1 (FP16)");
+  TRY(require(type >= 0 && type <= 2, "type_id is ", type, "; 0 is FP32, 1 FP16 and 2 INT8"));
+  return static_cast<BertType>(type);
+}
+
+Status require_float_type(const Fields& fields) {
+  const BertType type = TRY(bert_type(fields));
+  return require(type != BertType::kBytes, "type_id is 2 (INT8); this plugin has 0 (FP32) and 1 (FP16)");
 }
 
 Result<std::vector<float>> hidden_numbers(const Fields& fields, std::string_view name) {

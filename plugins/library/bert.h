@@ -11,7 +11,14 @@ namespace kiln::plugins {
 /// layer normalization. Elsewhere it adds nothing, and equal numbers give NaN.
 constexpr double kLayerNormEps = std::numeric_limits<float>::epsilon();
 
-/// Fails for what `type_id` cannot be: 0 is FP32, 1 FP16; INT8 is not in Kiln.
+/// What the field `type_id` says of a plugin's numbers.
+enum class BertType : int8_t {
+  kF32 = 0,
+  kF16 = 1,
+  kBytes = 2  ///< i8 by ranges
+};
+Result<BertType> bert_type(const Fields& fields);
+/// Fails for other types than floats.
 Status require_float_type(const Fields& fields);
 /// A list of one number for each of the hidden units; fails where it is absent.
 Result<std::vector<float>> hidden_numbers(const Fields& fields, std::string_view name);

@@ -18,6 +18,15 @@ std::atomic<nv::ILogger*>& given_logger() {
   return logger;
 }
 
+/// What a step of a tensor is worth, which is said of bytes alone.
+float scale_of(const nv::PluginTensorDesc& tensor) { return tensor.type == nv::DataType::kINT8 ? tensor.scale : 1.0F; }
+std::vector<float> scales_of(const Engines::Told& told) {
+  std::vector<float> scales;
+  for (const Engines::Descs tensors : {told.inputs, told.outputs})
+    for (const nv::PluginTensorDesc& tensor : tensors) scales.push_back(scale_of(tensor));
+  return scales;
+}
+
 bool same(const nv::PluginTensorDesc& a, const nv::PluginTensorDesc& b) {
   return a.type == b.type && a.dims.nbDims == b.dims.nbDims && std::equal(a.dims.d, a.dims.d + a.dims.nbDims, b.dims.d);
 }
@@ -40,6 +49,7 @@ void log_error(const char* call, const Error& why) {
 
 struct Engines::Built {
   std::vector<nv::PluginTensorDesc> inputs;
+  std::vector<float> scales;  ///< of inputs, then of outputs
   std::unique_ptr<nv::IRuntime> runtime;
   std::unique_ptr<nv::ICudaEngine> engine;
   std::unique_ptr<nv::IExecutionContext> context;
@@ -50,7 +60,8 @@ Engines::~Engines() = default;
 
 namespace {
 
-Result<std::unique_ptr<nv::IHostMemory>> plan_of(const Plugin& plugin, Engines::Descs inputs) {
+Result<std::unique_ptr<nv::IHostMemory>> plan_of(const Plugin& plugin, const Engines::Told& told) {
+  const Engines::Descs inputs = told.inputs;
   const std::unique_ptr<nv::IBuilder> builder(nv::createInferBuilder(logger()));
   if (!builder) return error(Code::kDevice, "no builder could be made");
   const std::unique_ptr<nv::INetworkDefinition> network(
@@ -59,7 +70,7 @@ Result<std::unique_ptr<nv::IHostMemory>> plan_of(const Plugin& plugin, Engines::
   for (size_t i = 0; i < inputs.size(); ++i)
     tensors.push_back(network->addInput(name_of("in", i).c_str(), inputs[i].type, inputs[i].dims));
   Layers layers(*network);
-  const std::vector<nv::ITensor*> outputs = TRY(add_layers(plugin, layers, tensors));
+  const std::vector<nv::ITensor*> outputs = TRY(add_layers(plugin, layers, tensors, scales_of(told)));
   for (size_t i = 0; i < outputs.size(); ++i) {
     outputs[i]->setName(name_of("out", i).c_str());
     network->markOutput(*outputs[i]);
@@ -73,20 +84,23 @@ Result<std::unique_ptr<nv::IHostMemory>> plan_of(const Plugin& plugin, Engines::
 
 }  // namespace
 
-Result<std::shared_ptr<const Engines::Built>> Engines::built(Descs inputs) {
+Result<std::shared_ptr<const Engines::Built>> Engines::built(const Told& told) {
+  const Descs inputs = told.inputs;
+  const std::vector<float> scales = scales_of(told);
   for (const nv::PluginTensorDesc& input : inputs)
     TRY(require(std::all_of(input.dims.d, input.dims.d + input.dims.nbDims, [](int64_t d) { return d >= 0; }),
                 "an extent of an input is not known"));
   const std::lock_guard lock(mutex_);
-  const auto found =
-      std::ranges::find_if(all_, [&](const auto& one) { return std::ranges::equal(one->inputs, inputs, same); });
+  const auto found = std::ranges::find_if(
+      all_, [&](const auto& one) { return std::ranges::equal(one->inputs, inputs, same) && one->scales == scales; });
   if (found != all_.end()) {
     std::rotate(found, found + 1, all_.end());
     return all_.back();
   }
-  const auto plan = TRY(plan_of(plugin_, inputs));
+  const auto plan = TRY(plan_of(plugin_, told));
   auto fresh = std::make_shared<Built>();
   fresh->inputs.assign(inputs.begin(), inputs.end());
+  fresh->scales = scales;
   fresh->runtime.reset(nv::createInferRuntime(logger()));
   if (fresh->runtime) fresh->engine.reset(fresh->runtime->deserializeCudaEngine(plan->data(), plan->size()));
   if (fresh->engine) fresh->context.reset(fresh->engine->createExecutionContext());
@@ -96,13 +110,13 @@ Result<std::shared_ptr<const Engines::Built>> Engines::built(Descs inputs) {
   return all_.back();
 }
 
-Status Engines::prepare(Descs inputs) {
-  TRY(built(inputs));
+Status Engines::prepare(const Told& told) {
+  TRY(built(told));
   return {};
 }
 
-Status Engines::enqueue(Descs inputs, const void* const* from, void* const* to, cudaStream_t stream) {
-  const std::shared_ptr<const Built> built = TRY(this->built(inputs));
+Status Engines::enqueue(const Told& told, const void* const* from, void* const* to, cudaStream_t stream) {
+  const std::shared_ptr<const Built> built = TRY(this->built(told));
   for (int i = 0; i < built->engine->getNbIOTensors(); ++i) {
     const char* const name = built->engine->getIOTensorName(i);
     const bool is_input = built->engine->getTensorIOMode(name) == nv::TensorIOMode::kINPUT;

@@ -18,17 +18,21 @@ constexpr size_t kMostEngines = 8;
 class Engines {
  public:
   using Descs = std::span<const nv::PluginTensorDesc>;
+  /// Tensors of a run, as the plugin is told them.
+  struct Told {
+    Descs inputs, outputs;
+  };
   explicit Engines(const Plugin& plugin);
   Engines(const Engines&) = delete;
   ~Engines();
 
-  /// Builds the engine for these inputs, if there is none.
-  Status prepare(Descs inputs);
-  Status enqueue(Descs inputs, const void* const* from, void* const* to, cudaStream_t stream);
+  /// Builds the engine for these inputs and the outputs' scales, if there is none.
+  Status prepare(const Told& told);
+  Status enqueue(const Told& told, const void* const* from, void* const* to, cudaStream_t stream);
 
  private:
   struct Built;
-  Result<std::shared_ptr<const Built>> built(Descs inputs);
+  Result<std::shared_ptr<const Built>> built(const Told& told);
   const Plugin& plugin_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<const Built>> all_;  ///< the latest used last

@@ -56,7 +56,7 @@ TEST_F(EnginesTest, OfTheLatestShapesAreKept) {
   Engines engines(plugin);
   const auto prepares = [&](int64_t extent) {
     const nv::PluginTensorDesc x = floats(extent);
-    return builds([&] { EXPECT_TRUE(engines.prepare({&x, 1})); });
+    return builds([&] { EXPECT_TRUE(engines.prepare({.inputs = {&x, 1}, .outputs = {&x, 1}})); });
   };
   for (size_t i = 1; i <= kMostEngines; ++i) EXPECT_TRUE(prepares(static_cast<int64_t>(i)));
   EXPECT_FALSE(prepares(1));

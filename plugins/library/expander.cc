@@ -13,23 +13,27 @@ struct ExpansionData {
   std::string words;
 };
 
-Status expand_into(const Plugin& plugin, ExpansionData& data, void* const* inputs, int32_t num_inputs, void** outputs,
-                   int32_t num_outputs) {
+Status expand_into(const Plugin& plugin, ExpansionData& data, std::span<const float> scales, void* const* inputs,
+                   int32_t num_inputs, void** outputs, int32_t num_outputs) {
   std::vector<nv::ITensor*> tensors;
   for (int32_t i = 0; i < num_inputs; ++i) tensors.push_back(static_cast<nv::ITensor*>(inputs[i]));
-  const std::vector<nv::ITensor*> results = TRY(add_layers(plugin, data.layers, tensors));
+  const std::vector<nv::ITensor*> results = TRY(add_layers(plugin, data.layers, tensors, scales));
   TRY(require(results.size() == static_cast<size_t>(num_outputs), "there are ", results.size(), " outputs, not ",
               num_outputs));
   std::copy(results.begin(), results.end(), outputs);
   return {};
 }
 
-KilnExpansion expand(const void* plugin, void* network, void* const* inputs, int32_t num_inputs, void** outputs,
-                     int32_t num_outputs, void** kept) {
+KilnExpansion expand(const void* plugin, void* network, const float* scales, void* const* inputs, int32_t num_inputs,
+                     void** outputs, int32_t num_outputs, void** kept) {
   const Plugin* const known = known_plugin(plugin);
   if (!known) return kKilnNotOurs;
+  if (!scales && known->computation->knows_bytes()) return kKilnLater;
   auto data = std::make_unique<ExpansionData>(*static_cast<nv::INetworkDefinition*>(network));
-  const Status status = expand_into(*known, *data, inputs, num_inputs, outputs, num_outputs);
+  const auto count = static_cast<size_t>(num_inputs) + static_cast<size_t>(num_outputs);
+  const std::vector<float> ones(count, 1.0F);  // before ranges are known nothing reads them
+  const Status status =
+      expand_into(*known, *data, {scales ? scales : ones.data(), count}, inputs, num_inputs, outputs, num_outputs);
   if (!status) data->words = status.error().message;
   *kept = data.release();
   return status ? kKilnExpanded : kKilnExpansionFailed;

@@ -98,6 +98,145 @@ TEST_F(Expansion, OfRegistrationIsOncePerNamespace) {
   EXPECT_STREQ(static_cast<nv::IPluginCreatorV3One*>(creator)->getPluginNamespace(), "mine");
 }
 
+/// Names of TensorRT 10.16's creators, and a digit for each version.
+constexpr struct {
+  const char *name, *versions;
+} kCreators[] = {{"BatchTilePlugin_TRT", "1"},
+                 {"BatchedNMSDynamic_TRT", "1"},
+                 {"BatchedNMS_TRT", "1"},
+                 {"Clip_TRT", "1"},
+                 {"CoordConvAC", "1"},
+                 {"CropAndResize", "1"},
+                 {"CropAndResizeDynamic", "12"},
+                 {"CustomEmbLayerNormPluginDynamic", "123456"},
+                 {"CustomFCPluginDynamic", "1"},
+                 {"CustomGeluPluginDynamic", "1"},
+                 {"CustomQKVToContextPluginDynamic", "123456"},
+                 {"CustomSkipLayerNormPluginDynamic", "12345678"},
+                 {"DecodeBbox3DPlugin", "1"},
+                 {"DetectionLayer_TRT", "1"},
+                 {"DisentangledAttention_TRT", "12"},
+                 {"EfficientNMS_Explicit_TF_TRT", "1"},
+                 {"EfficientNMS_Implicit_TF_TRT", "1"},
+                 {"EfficientNMS_ONNX_TRT", "1"},
+                 {"EfficientNMS_TRT", "1"},
+                 {"FlattenConcat_TRT", "1"},
+                 {"GenerateDetection_TRT", "1"},
+                 {"GridAnchorRect_TRT", "1"},
+                 {"GridAnchor_TRT", "1"},
+                 {"GroupNormalizationPlugin", "1"},
+                 {"InstanceNormalization_TRT", "123"},
+                 {"LReLU_TRT", "1"},
+                 {"ModulatedDeformConv2d", "12"},
+                 {"MultilevelCropAndResize_TRT", "1"},
+                 {"MultilevelProposeROI_TRT", "1"},
+                 {"MultiscaleDeformableAttnPlugin_TRT", "12"},
+                 {"NMSDynamic_TRT", "1"},
+                 {"NMS_TRT", "1"},
+                 {"Normalize_TRT", "1"},
+                 {"PillarScatterPlugin", "1"},
+                 {"PriorBox_TRT", "1"},
+                 {"Proposal", "1"},
+                 {"ProposalDynamic", "1"},
+                 {"ProposalLayer_TRT", "1"},
+                 {"PyramidROIAlign_TRT", "1"},
+                 {"ROIAlign_TRT", "12"},
+                 {"RPROI_TRT", "1"},
+                 {"Region_TRT", "1"},
+                 {"Reorg_TRT", "12"},
+                 {"ResizeNearest_TRT", "1"},
+                 {"ScatterElements", "12"},
+                 {"ScatterND", "1"},
+                 {"SpecialSlice_TRT", "1"},
+                 {"Split", "1"},
+                 {"VoxelGeneratorPlugin", "1"}};
+
+TEST_F(Expansion, TheCreatorsOfTensorRtAreThere) {
+  int count = 0;
+  for (const auto& [name, versions] : kCreators)
+    for (const char version : std::string(versions)) {
+      ++count;
+      EXPECT_NE(getPluginRegistry()->getCreator(name, std::string(1, version).c_str(), ""), nullptr)
+          << name << ' ' << version;
+    }
+  EXPECT_EQ(count, 75);
+}
+
+/// Gives two batches of 6 numbers.
+class Calibrator final : public nv::IInt8MinMaxCalibrator {
+ public:
+  int32_t getBatchSize() const noexcept override { return 1; }
+  bool getBatch(void** bindings, const char**, int32_t count) noexcept override {
+    for (int32_t i = 0; i < count; ++i) bindings[i] = batch.data();
+    return left-- > 0;
+  }
+  const void* readCalibrationCache(size_t& length) noexcept override {
+    length = 0;
+    return nullptr;
+  }
+  void writeCalibrationCache(const void*, size_t) noexcept override {}
+  api::testing::Shared<float> batch{1.27F, -1, 0.5F, 0.25F, 1, -0.5F};
+  int left = 2;
+};
+
+/// A plugin that has bytes by ranges computes in floats while they are looked for.
+TEST_F(Expansion, CalibratorsGiveBytes) {
+  const Attributes fields = Attributes().set("gamma", std::vector<float>{1, 1}).set("beta", std::vector<float>{0, 0});
+  const std::vector<nv::PluginField> list = fields.fields();
+  const nv::PluginFieldCollection collection{static_cast<int32_t>(list.size()), list.data()};
+  auto& creator =
+      static_cast<nv::IPluginCreatorV3One&>(*getPluginRegistry()->getCreator("CustomSkipLayerNormPluginDynamic", "8"));
+  const std::unique_ptr<nv::IPluginV3> plugin(creator.createPlugin("skip", &collection, nv::TensorRTPhase::kBUILD));
+  ASSERT_NE(plugin, nullptr);
+  nv::ITensor* const x = w.input("x", {1, 2, 3, 1});
+  nv::ITensor* const inputs[] = {x, x};
+  nv::IPluginV3Layer* const layer = w->addPluginV3(inputs, 2, nullptr, 0, *plugin);
+  ASSERT_NE(layer, nullptr) << w.take_error();
+  layer->getOutput(0)->setName("normal");
+  w.mark(layer->getOutput(1));
+  Calibrator calibrator;
+  w.config->setFlag(nv::BuilderFlag::kINT8);
+  w.config->setInt8Calibrator(&calibrator);
+  // The range of x is 1.27 and a step 0.01, that of the sum 2.54: 0.504 is 0.50, and twice that is 50 steps of 0.02.
+  const std::vector<float> sums = w.run({{"x", {{1, 2, 3, 1}, {0.504F, -1, 0.5F, 0.25F, 1, -0.5F}}}});
+  ASSERT_EQ(sums.size(), 6U) << w.take_error();
+  EXPECT_NEAR(sums[0], 1, 1e-5);
+  EXPECT_NEAR(sums[3], 0.5, 1e-5);
+}
+
+/// A plugin of bytes between convolutions of bytes: y = 2 skip(conv(x), x), with weights that are multiples of a unit.
+/// All of x are steps of 0.01. Of two channels that differ, n is 1 and -1; gamma makes that 1 and -0.5.
+TEST_F(Expansion, OfBytesIsBetweenConvolutions) {
+  const Attributes fields =
+      Attributes().set("gamma", std::vector<float>{1, 0.5F}).set("beta", std::vector<float>{0, 0});
+  const std::vector<nv::PluginField> list = fields.fields();
+  const nv::PluginFieldCollection collection{static_cast<int32_t>(list.size()), list.data()};
+  auto& creator =
+      static_cast<nv::IPluginCreatorV3One&>(*getPluginRegistry()->getCreator("CustomSkipLayerNormPluginDynamic", "7"));
+  const std::unique_ptr<nv::IPluginV3> plugin(creator.createPlugin("skip", &collection, nv::TensorRTPhase::kBUILD));
+  ASSERT_NE(plugin, nullptr);
+  const std::vector<float> one = {1, 0, 0, 1}, two = {2, 0, 0, 2};
+  const auto within = [](nv::ITensor* tensor, const char* name, float range) {
+    tensor->setName(name);
+    tensor->setDynamicRange(-range, range);
+    return tensor;
+  };
+  const auto convolution = [&](nv::ITensor* x, const std::vector<float>& kernel) {
+    return w->addConvolutionNd(*x, 2, nv::DimsHW(1, 1), api::testing::weights(kernel), api::testing::no_weights())
+        ->getOutput(0);
+  };
+  nv::ITensor* const x = within(w.input("x", {1, 2, 3, 1}), "x", 1.27F);
+  nv::ITensor* const inputs[] = {within(convolution(x, one), "c", 1.27F), x};
+  nv::IPluginV3Layer* const layer = w->addPluginV3(inputs, 2, nullptr, 0, *plugin);
+  ASSERT_NE(layer, nullptr) << w.take_error();
+  w.mark(convolution(within(layer->getOutput(0), "s", 1.27F), two));
+  w.config->setFlag(nv::BuilderFlag::kINT8);
+  const std::vector<float> y = w.run({{"x", {{1, 2, 3, 1}, {1.2F, 0.1F, -0.5F, 0.25F, 0.7F, -1}}}});
+  ASSERT_EQ(y.size(), 6U) << w.take_error();
+  const std::vector<float> expected = {2, -2, 2, -1, 1, -1};
+  for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], 1e-4) << i;
+}
+
 TEST_F(Expansion, OfDamagedBytesIsRefused) {
   auto& creator = static_cast<nv::IPluginCreator&>(*getPluginRegistry()->getCreator("GroupNormalizationPlugin", "1"));
   const std::vector<int32_t> bytes = {4, 0x7f7f7f7f, 5, 1 << 30};

@@ -73,6 +73,17 @@ bool is_integer(Type type) {
 }
 bool is_number(Type type) { return !std::isnan(number_at(type, std::array<std::byte, 8>{}, 0)); }
 
+/// The type of a given field. A single small integer that is called FLOAT32 where an integer is due is one: TensorRT
+/// looks at its bytes alone, and a builder of BERT names that type.
+Type type_of(const nv::PluginField& given, const nv::PluginField& described) {
+  if (described.type != Type::kINT32 || given.type != Type::kFLOAT32 || given.length != 1 || !given.data)
+    return given.type;
+  uint32_t bits = 0;
+  std::memcpy(&bits, given.data, sizeof bits);
+  constexpr uint32_t kLeastNormal = 1U << 23U;  // smaller ones are 0 and subnormal floats
+  return bits < kLeastNormal ? Type::kINT32 : Type::kFLOAT32;
+}
+
 /// A copy of the field's elements, of `size` bytes each.
 std::vector<std::byte> data_of(const nv::PluginField& field, size_t size) {
   const auto count = static_cast<size_t>(field.length);
@@ -119,12 +130,13 @@ Result<Fields> Fields::of(const nv::PluginFieldCollection* given, std::span<cons
     if (described == known.end() || result.has(field.name)) continue;
     const bool may_be_null = described->length == 0;
     if (may_be_null && !field.data) continue;
-    const size_t size = size_of(field.type);
+    const Type type = type_of(field, *described);
+    const size_t size = size_of(type);
     TRY(require(size > 0, "field '", field.name, "' has type ", static_cast<int32_t>(field.type),
                 ", which no standard plugin reads"));
     TRY(require(field.length >= 0 && (field.data || field.length == 0), "field '", field.name, "' of length ",
                 field.length, " has no data"));
-    result.fields_.push_back({field.name, field.type, field.length, data_of(field, size)});
+    result.fields_.push_back({field.name, type, field.length, data_of(field, size)});
   }
   return result;
 }

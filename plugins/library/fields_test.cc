@@ -36,6 +36,20 @@ TEST(Fields, OfEqualDimsAreEqual) {
   EXPECT_EQ(bytes[0], bytes[1]);
 }
 
+TEST(Fields, IntegersMayBeCalledFloats) {
+  const int32_t one = 1;
+  const float half = 0.5F;
+  const nv::PluginField known{"n", nullptr, nv::PluginFieldType::kINT32, 1};
+  const auto read = [&](const void* data) {
+    const nv::PluginField given{"n", data, nv::PluginFieldType::kFLOAT32, 1};
+    const nv::PluginFieldCollection collection{1, &given};
+    return Fields::of(&collection, std::span(&known, 1)).value();
+  };
+  EXPECT_EQ(read(&one).integer("n").value(), 1);
+  EXPECT_FALSE(read(&half).integer("n"));
+  EXPECT_EQ(read(&half).number("n").value(), 0.5);
+}
+
 TEST(Fields, MayBeNullWhereThatIsSaid) {
   const nv::PluginField null{"tree", nullptr, nv::PluginFieldType::kINT32, 1};
   EXPECT_FALSE(fields_of(null, 0).has("tree"));

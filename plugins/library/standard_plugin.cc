@@ -3,9 +3,16 @@
 #include <algorithm>
 
 namespace kiln::plugins {
+namespace {
+
+bool is_byte(const StandardPlugin& computation, nv::DataType type) {
+  return computation.knows_bytes() && type == nv::DataType::kINT8;
+}
+
+}  // namespace
 
 bool StandardPlugin::takes(nv::DataType type, std::span<const nv::DataType> before) const {
-  return before.empty() ? is_float(type) : type == before.front();
+  return before.empty() ? takes_numbers(type) : type == before.front();
 }
 
 Types StandardPlugin::output_types(std::span<const nv::DataType> inputs) const {
@@ -39,26 +46,35 @@ Result<std::vector<Shape>> output_shapes(const Plugin& plugin, std::span<const S
   return plugin.computation->output_shapes(inputs);
 }
 
-Result<std::vector<nv::ITensor*>> add_layers(const Plugin& plugin, Layers& layers,
-                                             std::span<nv::ITensor* const> inputs) {
+Result<std::vector<nv::ITensor*>> add_layers(const Plugin& plugin, Layers& layers, std::span<nv::ITensor* const> inputs,
+                                             std::span<const float> scales) {
   TRY(require_inputs(plugin, static_cast<int>(inputs.size())));
+  const StandardPlugin& computation = *plugin.computation;
+  TRY(require(scales.size() == inputs.size() + static_cast<size_t>(computation.num_outputs()), "there are ",
+              scales.size(), " scales for ", inputs.size(), " inputs and ", computation.num_outputs(), " outputs"));
+  const auto scale_of = [&](size_t index) { return double{computation.scale_of(index, scales[index])}; };
   std::vector<Value> values;
   Types types;
   for (nv::ITensor* const input : inputs) {
     TRY(require(input != nullptr, "input ", types.size(), " is null"));
-    TRY(require(plugin.computation->takes(input->getType(), types), "input ", types.size(), " '", input->getName(),
+    TRY(require(computation.takes(input->getType(), types), "input ", types.size(), " '", input->getName(),
                 "' is of data type ", static_cast<int32_t>(input->getType()),
                 ", which the plugin does not take there"));
+    const Value value(layers, input);
+    values.push_back(is_byte(computation, input->getType()) ? dequantized(value, scale_of(types.size())) : value);
     types.push_back(input->getType());
-    values.emplace_back(layers, input);
   }
-  const Types wanted = plugin.computation->output_types(types);
-  const std::vector<Value> results = plugin.computation->add_layers(layers, values);
+  const Types wanted = computation.output_types(types);
+  const bool between_bytes = std::ranges::any_of(wanted, [&](nv::DataType type) { return is_byte(computation, type); });
+  const std::vector<Value> results =
+      between_bytes ? computation.add_layers_between_bytes(layers, values) : computation.add_layers(layers, values);
   TRY(require(!layers.failed() && results.size() == wanted.size(),
               "its layers do not fit its inputs; the errors before this one say which"));
   std::vector<nv::ITensor*> outputs;
   for (size_t i = 0; i < results.size(); ++i) {
-    nv::ITensor* output = results[i].cast(wanted[i]).tensor();
+    const Value result = is_byte(computation, wanted[i]) ? quantized(results[i].f32(), scale_of(inputs.size() + i))
+                                                         : results[i].cast(wanted[i]);
+    nv::ITensor* output = result.tensor();
     const bool is_taken =
         std::ranges::find(inputs, output) != inputs.end() || std::ranges::find(outputs, output) != outputs.end();
     if (output && is_taken) output = layers.output(layers.network().addIdentity(*output)).tensor();

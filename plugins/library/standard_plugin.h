@@ -22,6 +22,11 @@ class StandardPlugin {
   virtual ~StandardPlugin() = default;
 
   virtual int num_outputs() const { return 1; }
+  /// Whether its floats may be i8 instead, each tensor with a scale. Layers then compute in f32, with Dequantize in
+  /// front and Quantize behind.
+  virtual bool knows_bytes() const { return false; }
+  /// What a step of an i8 is worth in tensor `index`, inputs first, where the network says `told`.
+  virtual float scale_of([[maybe_unused]] size_t index, float told) const { return told; }
   /// Whether input `before.size()` may be of that type behind inputs of types `before`. If not said otherwise, the
   /// first is of floats, and the others are of its type.
   virtual bool takes(nv::DataType type, std::span<const nv::DataType> before) const;
@@ -31,6 +36,16 @@ class StandardPlugin {
   virtual Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const = 0;
   /// The outputs, whose types may still be others than `output_types` says.
   virtual std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const = 0;
+  /// The same where the program has bytes: values in between may be rounded to bytes, too.
+  virtual std::vector<Value> add_layers_between_bytes(Layers& layers, std::span<const Value> inputs) const {
+    return add_layers(layers, inputs);
+  }
+
+ protected:
+  /// Whether a tensor of numbers may be of that type.
+  bool takes_numbers(nv::DataType type) const {
+    return is_float(type) || (knows_bytes() && type == nv::DataType::kINT8);
+  }
 };
 
 /// By which interface programs meet a plugin.
@@ -68,8 +83,9 @@ Result<Plugin> make_plugin(const Definition& definition, Fields fields);
 bool supports(const Plugin& plugin, std::span<const nv::DataType> before, int num_inputs, nv::DataType type);
 Status require_inputs(const Plugin& plugin, int count);
 Result<std::vector<Shape>> output_shapes(const Plugin& plugin, std::span<const Shape> inputs);
-/// The outputs, of the plugin's types, none of them an input. Fails where inputs do not fit, or a layer was refused.
-Result<std::vector<nv::ITensor*>> add_layers(const Plugin& plugin, Layers& layers,
-                                             std::span<nv::ITensor* const> inputs);
+/// The outputs, of the plugin's types, none of them an input. `scales` says what a step of an i8 is worth, of inputs
+/// and then of outputs. Fails where inputs do not fit, or a layer was refused.
+Result<std::vector<nv::ITensor*>> add_layers(const Plugin& plugin, Layers& layers, std::span<nv::ITensor* const> inputs,
+                                             std::span<const float> scales);
 
 }  // namespace kiln::plugins

@@ -67,14 +67,15 @@ class PluginV2 final : public nv::IPluginV2DynamicExt {
   void attachToContext(cudnnContext*, cublasContext*, nv::IGpuAllocator*) noexcept override { is_attached_ = true; }
   void detachFromContext() noexcept override { is_attached_ = false; }
   /// In a context it tells the shapes of the runs that follow: their engine is built here, not in the first run.
-  void configurePlugin(const nv::DynamicPluginTensorDesc* inputs, int32_t count, const nv::DynamicPluginTensorDesc*,
-                       int32_t) noexcept override {
-    num_inputs_ = count;
+  void configurePlugin(const nv::DynamicPluginTensorDesc* inputs, int32_t num_inputs,
+                       const nv::DynamicPluginTensorDesc* outputs, int32_t num_outputs) noexcept override {
+    num_inputs_ = num_inputs;
     if (!is_attached_) return;
     static_cast<void>(guarded(definition(), "configurePlugin", false, [&]() -> Result<bool> {
-      std::vector<nv::PluginTensorDesc> descs;
-      for (int32_t i = 0; i < count; ++i) descs.push_back(inputs[i].desc);
-      TRY(engines_.prepare(descs));
+      std::vector<nv::PluginTensorDesc> in, out;
+      for (int32_t i = 0; i < num_inputs; ++i) in.push_back(inputs[i].desc);
+      for (int32_t i = 0; i < num_outputs; ++i) out.push_back(outputs[i].desc);
+      TRY(engines_.prepare({in, out}));
       return true;
     }));
   }
@@ -82,10 +83,12 @@ class PluginV2 final : public nv::IPluginV2DynamicExt {
                           int32_t) const noexcept override {
     return 0;
   }
-  int32_t enqueue(const nv::PluginTensorDesc* inputs, const nv::PluginTensorDesc*, const void* const* from,
+  int32_t enqueue(const nv::PluginTensorDesc* inputs, const nv::PluginTensorDesc* outputs, const void* const* from,
                   void* const* to, void*, cudaStream_t stream) noexcept override {
     return guarded(definition(), "enqueue", 1, [&]() -> Result<int32_t> {
-      TRY(engines_.enqueue({inputs, static_cast<size_t>(num_inputs_)}, from, to, stream));
+      const Engines::Descs in(inputs, static_cast<size_t>(num_inputs_)),
+          out(outputs, static_cast<size_t>(getNbOutputs()));
+      TRY(engines_.enqueue({in, out}, from, to, stream));
       return 0;
     });
   }

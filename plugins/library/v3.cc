@@ -69,18 +69,20 @@ class PluginV3 final : public nv::IPluginV3,
     });
   }
 
-  int32_t onShapeChange(const nv::PluginTensorDesc* inputs, int32_t count, const nv::PluginTensorDesc*,
-                        int32_t) noexcept override {
+  int32_t onShapeChange(const nv::PluginTensorDesc* inputs, int32_t num_inputs, const nv::PluginTensorDesc* outputs,
+                        int32_t num_outputs) noexcept override {
     return guarded(definition(), "onShapeChange", 1, [&]() -> Result<int32_t> {
-      num_inputs_ = static_cast<size_t>(count);
-      TRY(engines_.prepare({inputs, num_inputs_}));
+      num_inputs_ = static_cast<size_t>(num_inputs);
+      const Engines::Descs in(inputs, num_inputs_), out(outputs, static_cast<size_t>(num_outputs));
+      TRY(engines_.prepare({in, out}));
       return 0;
     });
   }
-  int32_t enqueue(const nv::PluginTensorDesc* inputs, const nv::PluginTensorDesc*, const void* const* from,
+  int32_t enqueue(const nv::PluginTensorDesc* inputs, const nv::PluginTensorDesc* outputs, const void* const* from,
                   void* const* to, void*, cudaStream_t stream) noexcept override {
     return guarded(definition(), "enqueue", 1, [&]() -> Result<int32_t> {
-      TRY(engines_.enqueue({inputs, num_inputs_}, from, to, stream));
+      const Engines::Descs in(inputs, num_inputs_), out(outputs, static_cast<size_t>(getNbOutputs()));
+      TRY(engines_.enqueue({in, out}, from, to, stream));
       return 0;
     });
   }

@@ -216,6 +216,23 @@ Value softmax(const Value& x, int axis) {
   });
 }
 
+Value quantized(const Value& x, double scale) {
+  if (!x.tensor()) return x;
+  const Value step = x.layers().scalar(scale, nv::DataType::kFLOAT);
+  if (!step.tensor()) return step;
+  return on(x, [&](nv::INetworkDefinition& network, nv::ITensor& in) {
+    return network.addQuantize(in, *step.tensor(), nv::DataType::kINT8);
+  });
+}
+Value dequantized(const Value& x, double scale) {
+  if (!x.tensor()) return x;
+  const Value step = x.layers().scalar(scale, nv::DataType::kFLOAT);
+  if (!step.tensor()) return step;
+  return on(x, [&](nv::INetworkDefinition& network, nv::ITensor& in) {
+    return network.addDequantize(in, *step.tensor(), nv::DataType::kFLOAT);
+  });
+}
+
 Value reduce(const Value& x, nv::ReduceOperation operation, const Axes& axes, bool keep) {
   return on(x, [&](nv::INetworkDefinition& network, nv::ITensor& in) {
     return network.addReduce(in, operation, mask_of(x, axes), keep);

@@ -149,6 +149,10 @@ Value clamp(const Value& x, double least, double most);
 Value select(const Value& condition, const Value& yes, const Value& no);
 Value select(const Value& condition, const Value& yes, double no);
 Value softmax(const Value& x, int axis);
+/// i8: x / scale, rounded to the nearest, ties to even, between -128 and 127.
+Value quantized(const Value& x, double scale);
+/// f32: x * scale of an i8 x.
+Value dequantized(const Value& x, double scale);
 
 // Reductions and products.
 Value reduce(const Value& x, nv::ReduceOperation operation, const Axes& axes, bool keep = true);

@@ -1,18 +1,24 @@
-// CustomQKVToContextPluginDynamic: softmax(q k' / sqrt(H)) v for each of N heads of H = E / N units, whose queries,
-// keys and values stand behind each other, head by head. Of sequences of one length (versions 1 and 4; 2 and 5 where
-// var_seqlen is 0):
-//   in   qkv      floats [S, B, 3 E, 1, 1], as [S, B, N, 3, H]
+// CustomQKVToContextPluginDynamic: p v with p = softmax(q k' / sqrt(H)), for each of N heads of H = E / N units. Of
+// sequences of one length (versions 1 and 4; 2 and 5 where var_seqlen is 0):
+//   in   qkv      [S, B, 3 E, 1, 1], as [S, B, N, 3, H]
 //        count    i32 [B], if has_mask: tokens of a sequence that count, which come first
 //   out  y        [S, B, E, 1, 1]
 // Of packed sequences, T tokens in all (versions 2 and 5 where var_seqlen is 1):
-//   in   qkv      floats [T, 3 E, 1, 1], as [T, N, 3, H]
+//   in   qkv      [T, 3 E, 1, 1], as [T, N, 3, H]
 //        mask     anything: the starts say what counts
 //        starts   i32 [B + 1]: where sequences start, and where the last one ends
 //        longest  [any]: its extent is the greatest length, which does not matter here
 //   out  y        [T, E, 1, 1]; memory grows with T^2
-//   fields  type_id  0 f32, 1 f16: qkv's type. hidden_size  E. num_heads  N. has_mask. var_seqlen. dq_probs,
-//           use_int8_scale_max  of INT8, without effect here
-// Versions 3 and 6, which are of INT8 alone, are not in Kiln.
+//   fields  type_id  0 f32, 1 f16, 2 i8 by ranges: the type of qkv and y. hidden_size  E. num_heads  N. has_mask.
+//           var_seqlen. dq_probs  of i8, below. use_int8_scale_max  says how TensorRT finds a maximum; without effect
+// Of packed sequences by channels and of i8 by ranges (versions 3 and 6):
+//   in   qkv      [1, 3 E, T, 1], as [3, N, H, T]
+//        starts, longest  as above
+//   out  y        [1, E, T, 1]
+//   fields  hidden_size, num_heads, dq_probs, use_int8_scale_max  as above. use_explicit_int8  1: an i8 of qkv is worth
+//           input_qkv_scale and one of y output_ctx_scale, whatever the network says
+// i8 by ranges: qkv and y are bytes where both have ranges, and stand for their number times a scale; p is rounded to
+// multiples of dq_probs (1 / 127 if it is not given), y to the nearest byte. Where a range is missing, all are floats.
 #include <cmath>
 
 #include "library/bert.h"
@@ -22,25 +28,48 @@ namespace {
 
 constexpr double kMasked = -1e30;  // a score whose softmax is 0
 
+/// How tokens lie.
+enum class Order : int8_t {
+  kFixed,      ///< sequences of one length
+  kPacked,     ///< one behind the other
+  kByChannels  ///< so, and all tokens of a unit behind each other
+};
+
 struct Heads {
   int64_t hidden = 0, count = 1;
-  bool has_mask = false, is_packed = false;
+  bool has_mask = false;
+  Order order = Order::kFixed;
   int64_t size() const { return hidden / count; }
+};
+
+struct Bytes {
+  bool are_known = false;
+  double probability = 1.0 / 127;    ///< what a step of a byte of p is worth
+  std::optional<float> qkv, output;  ///< what one of the tensors is worth, whatever the network says
 };
 
 class QkvToContext final : public StandardPlugin {
  public:
-  explicit QkvToContext(const Heads& heads) : heads_(heads) {}
+  QkvToContext(const Heads& heads, const Bytes& bytes) : heads_(heads), bytes_(bytes) {}
 
+  bool knows_bytes() const override { return bytes_.are_known; }
+  float scale_of(size_t index, float told) const override {
+    if (index == 0) return bytes_.qkv.value_or(told);
+    return index == num_inputs() ? bytes_.output.value_or(told) : told;
+  }
   bool takes(nv::DataType type, std::span<const nv::DataType> before) const override {
-    if (before.empty()) return is_float(type);
-    if (!heads_.is_packed) return type == nv::DataType::kINT32;
-    return before.size() != 2 || type == nv::DataType::kINT32;
+    if (before.empty()) return takes_numbers(type);
+    switch (heads_.order) {
+      case Order::kFixed: return type == nv::DataType::kINT32;
+      case Order::kPacked: return before.size() != 2 || type == nv::DataType::kINT32;
+      case Order::kByChannels: return before.size() != 1 || type == nv::DataType::kINT32;
+    }
+    return false;
   }
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
-    const size_t wanted = heads_.is_packed ? 4 : heads_.has_mask ? 2 : 1;
+    const size_t wanted = num_inputs();
     TRY(require(inputs.size() == wanted, "there are ", inputs.size(), " inputs; has_mask and var_seqlen say ", wanted));
-    const size_t axis = heads_.is_packed ? 1 : 2;
+    const size_t axis = heads_.order == Order::kFixed ? 2 : 1;
     TRY(require_rank(inputs, 0, axis + 3));
     TRY(require(inputs[0][axis].number().value_or(3 * heads_.hidden) == 3 * heads_.hidden, "input 0 has ",
                 inputs[0][axis].number().value_or(0), " units; hidden_size says 3 times ", heads_.hidden));
@@ -49,12 +78,41 @@ class QkvToContext final : public StandardPlugin {
     return std::vector<Shape>{shape};
   }
   std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const override {
-    return {heads_.is_packed ? of_packed(layers, inputs) : of_fixed(layers, inputs)};
+    return {attend(layers, inputs, [](const Value& p) { return p; })};
+  }
+  std::vector<Value> add_layers_between_bytes(Layers& layers, std::span<const Value> inputs) const override {
+    const double step = bytes_.probability;
+    return {attend(layers, inputs, [step](const Value& p) { return dequantized(quantized(p, step), step); })};
   }
 
  private:
-  Value of_fixed(Layers& layers, std::span<const Value> inputs) const {
+  size_t num_inputs() const {
+    switch (heads_.order) {
+      case Order::kFixed: return heads_.has_mask ? 2 : 1;
+      case Order::kPacked: return 4;
+      case Order::kByChannels: return 3;
+    }
+    return 0;
+  }
+
+  template <class F>
+  Value attend(Layers& layers, std::span<const Value> inputs, F rounded) const {
     const Value x = inputs[0].f32();
+    if (heads_.order == Order::kFixed) return of_fixed(layers, x, inputs, rounded);
+    if (heads_.order == Order::kPacked) {
+      const Extent length = x.extent(0);
+      const Value split = transpose(reshape(x, {length, heads_.count, 3, heads_.size()}), {2, 1, 0, 3});
+      const Value y = of_packed(layers, split, inputs[2], length, rounded);  // [N, T, H]
+      return reshape(transpose(y, {1, 0, 2}), {length, heads_.hidden, 1, 1});
+    }
+    const Extent length = x.extent(2);
+    const Value split = transpose(reshape(x, {3, heads_.count, heads_.size(), length}), {0, 1, 3, 2});
+    const Value y = of_packed(layers, split, inputs[1], length, rounded);
+    return reshape(transpose(y, {0, 2, 1}), {1, heads_.hidden, length, 1});
+  }
+
+  template <class F>
+  Value of_fixed(Layers& layers, const Value& x, std::span<const Value> inputs, F rounded) const {
     const Extent length = x.extent(0), batch = x.extent(1);
     const Value split = transpose(reshape(x, {length, batch, heads_.count, 3, heads_.size()}), {3, 1, 2, 0, 4});
     Value scores = scores_of(split);  // [B, N, S, S]
@@ -62,21 +120,19 @@ class QkvToContext final : public StandardPlugin {
       const Value key = layers.iota(length, nv::DataType::kINT32);
       scores = select(key < reshape(inputs[1], {batch, 1, 1, 1}), scores, kMasked);
     }
-    const Value y = matmul(softmax(scores, 3), pick(split, 0, 2));  // [B, N, S, H]
+    const Value y = matmul(rounded(softmax(scores, 3)), pick(split, 0, 2));  // [B, N, S, H]
     return reshape(transpose(y, {2, 0, 1, 3}), {length, batch, heads_.hidden, 1, 1});
   }
 
-  Value of_packed(Layers& layers, std::span<const Value> inputs) const {
-    const Value x = inputs[0].f32();
-    const Extent length = x.extent(0);
-    const Value split = transpose(reshape(x, {length, heads_.count, 3, heads_.size()}), {2, 1, 0, 3});
+  /// Of queries, keys and values [3, N, T, H].
+  template <class F>
+  Value of_packed(Layers& layers, const Value& split, const Value& starts, const Extent& length, F rounded) const {
     const Value token = layers.iota(length, nv::DataType::kINT32);
     // Tokens are of one sequence if as many sequences have started.
-    const Value started = sum((unsqueeze(inputs[2], {0}) <= unsqueeze(token, {1})).i32(), {1}, false);
+    const Value started = sum((unsqueeze(starts, {0}) <= unsqueeze(token, {1})).i32(), {1}, false);
     const Value together = unsqueeze(started, {0}) == unsqueeze(started, {1});
     const Value scores = select(together, scores_of(split), kMasked);  // [N, T, T]
-    const Value y = matmul(softmax(scores, 2), pick(split, 0, 2));     // [N, T, H]
-    return reshape(transpose(y, {1, 0, 2}), {length, heads_.hidden, 1, 1});
+    return matmul(rounded(softmax(scores, 2)), pick(split, 0, 2));
   }
 
   Value scores_of(const Value& split) const {
@@ -85,18 +141,47 @@ class QkvToContext final : public StandardPlugin {
   }
 
   Heads heads_;
+  Bytes bytes_;
 };
 
-Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
-  TRY(require_float_type(fields));
+using Made = Result<std::shared_ptr<const StandardPlugin>>;
+
+Result<Heads> heads_of(const Fields& fields) {
   Heads heads;
   heads.hidden = TRY(fields.integer("hidden_size"));
   heads.count = TRY(fields.integer("num_heads"));
-  heads.has_mask = TRY(fields.flag("has_mask", false));
-  heads.is_packed = TRY(fields.flag("var_seqlen", false));
   TRY(require(heads.count > 0 && heads.hidden > 0 && heads.hidden % heads.count == 0, "hidden_size ", heads.hidden,
               " is not divisible into ", heads.count, " heads"));
-  return std::make_shared<QkvToContext>(heads);
+  return heads;
+}
+
+/// A field that says what a step of a byte is worth.
+Result<double> step_of(const Fields& fields, std::string_view name, double otherwise) {
+  const double step = TRY(fields.number(name, otherwise));
+  TRY(require(step > 0 && std::isfinite(step), name, " is ", step, "; a number above 0 is needed"));
+  return step;
+}
+
+Result<Bytes> bytes_of(const Fields& fields) {
+  Bytes bytes{.are_known = true, .qkv = {}, .output = {}};
+  bytes.probability = TRY(step_of(fields, "dq_probs", bytes.probability));
+  if (!TRY(fields.flag("use_explicit_int8", false))) return bytes;
+  bytes.qkv = static_cast<float>(TRY(step_of(fields, "input_qkv_scale", 1)));
+  bytes.output = static_cast<float>(TRY(step_of(fields, "output_ctx_scale", 1)));
+  return bytes;
+}
+
+Made make(const Fields& fields) {
+  Heads heads = TRY(heads_of(fields));
+  heads.has_mask = TRY(fields.flag("has_mask", false));
+  if (TRY(fields.flag("var_seqlen", false))) heads.order = Order::kPacked;
+  const bool has_bytes = TRY(bert_type(fields)) == BertType::kBytes;
+  return std::make_shared<QkvToContext>(heads, has_bytes ? TRY(bytes_of(fields)) : Bytes{});
+}
+Made make_by_channels(const Fields& fields) {
+  Heads heads = TRY(heads_of(fields));
+  heads.order = Order::kByChannels;
+  return std::make_shared<QkvToContext>(heads, TRY(bytes_of(fields)));
 }
 
 }  // namespace
@@ -108,11 +193,17 @@ std::vector<Definition> qkv_to_context() {
   std::vector<nv::PluginField> packed = fixed;
   packed.push_back(field("var_seqlen", kInt));
   packed.push_back(field("use_int8_scale_max", kInt));
+  const std::vector<nv::PluginField> by_channels = {field("hidden_size", kInt),       field("num_heads", kInt),
+                                                    field("dq_probs", kFloat),        field("use_int8_scale_max", kInt),
+                                                    field("use_explicit_int8", kInt), field("input_qkv_scale", kFloat),
+                                                    field("output_ctx_scale", kFloat)};
   constexpr const char* kName = "CustomQKVToContextPluginDynamic";
   return {{kName, "1", Generation::kV2, fixed, 1, 2, make},
           {kName, "2", Generation::kV2, packed, 1, 4, make},
+          {kName, "3", Generation::kV2, by_channels, 3, 3, make_by_channels},
           {kName, "4", Generation::kV3, fixed, 1, 2, make},
-          {kName, "5", Generation::kV3, packed, 1, 4, make}};
+          {kName, "5", Generation::kV3, packed, 1, 4, make},
+          {kName, "6", Generation::kV3, by_channels, 3, 3, make_by_channels}};
 }
 
 }  // namespace kiln::plugins

@@ -71,13 +71,87 @@ TEST_P(SkipLayerNorm, RefusesWhatDoesNotFit) {
   const Tensor x = noise({3, 2, 5, 1, 1}, 1);
   EXPECT_NE(error_of(kName, GetParam(), attributes(0, true), {x, x}).find("5 hidden units; gamma has 6"),
             std::string::npos);
-  EXPECT_NE(error_of(kName, GetParam(), attributes(2, true), {x, x}).find("type_id is 2"), std::string::npos);
+  EXPECT_NE(error_of(kName, GetParam(), attributes(3, true), {x, x}).find("type_id is 3"), std::string::npos);
   EXPECT_NE(error_of(kName, GetParam(), Attributes().set("type_id", std::vector<int32_t>{0}), {x, x})
                 .find("field 'gamma' is missing"),
             std::string::npos);
 }
 
+TEST_P(SkipLayerNorm, OfBytesRoundsInputsAndOutput) {
+  const Tensor x = within(noise({3, 2, 6, 1, 1}, 1), 0.8F), skip = within(noise({3, 2, 6, 1, 1}, 2), 1);
+  const Tensor y = within(expected(in_bytes(x), in_bytes(skip), true), 3);
+  expect_outputs(kName, GetParam(), attributes(2, true), {x, skip}, {in_bytes(y)});
+  expect_outputs(kName, GetParam(), attributes(0, true), {x, skip}, {expected(x, skip, true)});
+}
+
 INSTANTIATE_TEST_SUITE_P(Versions, SkipLayerNorm, ::testing::Values("1", "2", "5", "6"));
+
+/// A version of packed sequences by channels, and whether it is Megatron's.
+struct ByChannels {
+  const char* version;
+  bool gives_sum;
+};
+std::ostream& operator<<(std::ostream& out, const ByChannels& one) { return out << one.version; }
+
+class SkipLayerNormByChannels : public ::testing::TestWithParam<ByChannels> {
+ protected:
+  static void expect(const std::vector<float>& gamma, const std::vector<float>& beta, const std::vector<Tensor>& inputs,
+                     const Tensor& y, const Tensor& sum) {
+    const Attributes fields = Attributes().set("gamma", gamma).set("beta", beta);
+    const std::vector<Tensor> outputs = GetParam().gives_sum ? std::vector<Tensor>{y, sum} : std::vector<Tensor>{y};
+    expect_outputs(kName, GetParam().version, fields, inputs, outputs);
+  }
+  static Tensor sum_of(const Tensor& x, const Tensor& skip) {
+    Tensor sum{x.extents, {}};
+    for (size_t i = 0; i < x.values.size(); ++i) sum.values.push_back(x.values[i] + skip.values[i]);
+    return sum;
+  }
+  /// Of [1, 6, T, 1].
+  static Tensor normalized_channels(const Tensor& sum) {
+    Tensor y = sum;
+    const size_t tokens = sum.values.size() / 6;
+    for (size_t t = 0; t < tokens; ++t) {
+      std::vector<double> row;
+      for (size_t i = 0; i < 6; ++i) row.push_back(sum.values[i * tokens + t]);
+      row = normalized_row(row, kGamma, kBeta);
+      for (size_t i = 0; i < 6; ++i) y.values[i * tokens + t] = row[i];
+    }
+    return y;
+  }
+};
+
+/// By hand, of two units and steps of 1: 3.4 is 3 and 0.6 is 1, together 4; -2.5 is -2. Their mean is 1, they are 3
+/// away from it, and n is 1 and -1: y is 5.4 and -3, as bytes 5 and -3. The sum has steps of 2.
+TEST_P(SkipLayerNormByChannels, ByHand) {
+  const Tensor x = within({{1, 2, 1, 1}, {3.4, -2.5}}, 127), skip = within({{1, 2, 1, 1}, {0.6, 0}}, 127);
+  expect({5, 3}, {0.4F, 0}, {x, skip}, within({{1, 2, 1, 1}, {5, -3}}, 127), within({{1, 2, 1, 1}, {4, -2}}, 254));
+}
+
+TEST_P(SkipLayerNormByChannels, ComputesInBytes) {
+  const Tensor x = within(noise({1, 6, 5, 1}, 1), 0.8F), skip = within(noise({1, 6, 5, 1}, 2), 1);
+  const Tensor sum = sum_of(in_bytes(x), in_bytes(skip));
+  expect(kGamma, kBeta, {x, skip}, in_bytes(within(normalized_channels(sum), 3)), in_bytes(within(sum, 1.5F)));
+}
+
+TEST_P(SkipLayerNormByChannels, ComputesInFloatsWhereARangeIsMissing) {
+  const Tensor x = within(noise({1, 6, 5, 1}, 1), 0.8F), skip = noise({1, 6, 5, 1}, 2), sum = sum_of(x, skip);
+  expect(kGamma, kBeta, {x, skip}, normalized_channels(sum), sum);
+}
+
+TEST_P(SkipLayerNormByChannels, RefusesWhatDoesNotFit) {
+  const auto error = [&](const Attributes& fields, const Tensor& x) {
+    return error_of(kName, GetParam().version, fields, {x, x});
+  };
+  const Attributes fields = Attributes().set("gamma", kGamma).set("beta", kBeta);
+  EXPECT_NE(error(fields, noise({1, 5, 4, 1}, 1)).find("5 hidden units; gamma has 6"), std::string::npos);
+  EXPECT_NE(error(fields, noise({6, 4, 1}, 1)).find("input 0 has rank 3; 4 is needed"), std::string::npos);
+  EXPECT_NE(error(Attributes().set("beta", kBeta), noise({1, 6, 4, 1}, 1)).find("field 'gamma' is missing"),
+            std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, SkipLayerNormByChannels,
+                         ::testing::Values(ByChannels{"3", false}, ByChannels{"4", true}, ByChannels{"7", false},
+                                           ByChannels{"8", true}));
 
 }  // namespace
 }  // namespace kiln::plugins::testing

@@ -51,11 +51,14 @@ api::testing::Logger& plugin_logger() {
 /// The program around one plugin.
 class Bench {
  public:
-  Bench(Way way, const std::vector<Tensor>& inputs) : way_(way), inputs_(inputs) {
+  Bench(Way way, const std::vector<Tensor>& inputs, const std::vector<float>& output_ranges)
+      : way_(way), inputs_(inputs), output_ranges_(output_ranges), w_(flags_for(inputs)) {
     plugin_logger().errors.clear();
     EXPECT_TRUE(initLibNvInferPlugins(&plugin_logger(), ""));
     w_.config->clearFlag(nv::BuilderFlag::kTF32);  // references are exact
     w_.config->setProfilingVerbosity(nv::ProfilingVerbosity::kDETAILED);
+    if (std::ranges::any_of(inputs, [](const Tensor& x) { return x.range > 0; }))
+      w_.config->setFlag(nv::BuilderFlag::kINT8);
   }
 
   Outcome run(const char* plugin, const char* version, const Attributes& attributes) {
@@ -65,6 +68,8 @@ class Bench {
     if (!layer) return {{}, errors()};
     for (int i = 0; i < layer->getNbOutputs(); ++i) {
       layer->getOutput(i)->setName(str("y", i).c_str());
+      if (const auto at = static_cast<size_t>(i); at < output_ranges_.size())
+        set_range(layer->getOutput(i), output_ranges_[at]);
       w_->markOutput(*layer->getOutput(i));
     }
     Running running(w_);
@@ -73,6 +78,14 @@ class Bench {
   }
 
  private:
+  static nv::NetworkDefinitionCreationFlags flags_for(const std::vector<Tensor>& inputs) {
+    const bool has_bytes = std::ranges::any_of(inputs, [](const Tensor& x) { return x.type == nv::DataType::kINT8; });
+    return has_bytes ? 1U << static_cast<uint32_t>(nv::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED) : 0U;
+  }
+  static void set_range(nv::ITensor* tensor, float range) {
+    if (range > 0) tensor->setDynamicRange(-range, range);
+  }
+
   nv::ILayer* add(const char* plugin, const char* version, const nv::PluginFieldCollection& fields) {
     std::vector<nv::ITensor*> tensors = add_inputs();
     nv::IPluginCreatorInterface* const creator = getPluginRegistry()->getCreator(plugin, version);
@@ -103,6 +116,7 @@ class Bench {
         profile->setDimensions(name.c_str(), which, dims);
       if (way_ == Way::kDynamicLayers) std::fill_n(dims.d, dims.nbDims - inputs_[i].known_axes, -1);
       tensors.push_back(w_->addInput(name.c_str(), inputs_[i].type, dims));
+      set_range(tensors.back(), inputs_[i].range);
     }
     if (way_ == Way::kDynamicLayers) w_.config->addOptimizationProfile(profile);
     return tensors;
@@ -148,6 +162,7 @@ class Bench {
 
   Way way_;
   const std::vector<Tensor>& inputs_;
+  const std::vector<float>& output_ranges_;
   Workbench w_;
 };
 
@@ -181,12 +196,23 @@ std::vector<Tensor> in_halves(std::vector<Tensor> tensors) {
   return tensors;
 }
 
+Tensor within(Tensor tensor, float range) {
+  tensor.range = range;
+  return tensor;
+}
+Tensor in_bytes(Tensor tensor) {
+  const double step = static_cast<double>(tensor.range) / 127;
+  for (double& value : tensor.values) value = std::clamp(std::nearbyint(value / step), -128.0, 127.0) * step;
+  return tensor;
+}
+
 Tensor ints(std::vector<int64_t> extents, std::vector<double> values) {
   return {std::move(extents), std::move(values), nv::DataType::kINT32};
 }
 
 Attributes& Attributes::add(const char* name, nv::PluginFieldType type, const void* data, size_t count, size_t size) {
   const auto* const bytes = static_cast<const std::byte*>(data);
+  std::erase_if(all_, [&](const Attribute& one) { return one.name == name; });
   all_.push_back({name, type, static_cast<int32_t>(count), {bytes, bytes + count * size}});
   return *this;
 }
@@ -223,15 +249,17 @@ const char* name_of(Way way) {
 }
 
 Outcome run(Way way, const char* plugin, const char* version, const Attributes& attributes,
-            const std::vector<Tensor>& inputs) {
-  return Bench(way, inputs).run(plugin, version, attributes);
+            const std::vector<Tensor>& inputs, const std::vector<float>& output_ranges) {
+  return Bench(way, inputs, output_ranges).run(plugin, version, attributes);
 }
 
 void expect_outputs(const char* plugin, const char* version, const Attributes& attributes,
                     const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs, double tolerance) {
+  std::vector<float> ranges;
+  for (const Tensor& y : outputs) ranges.push_back(y.range);
   for (const Way way : kWays) {
     SCOPED_TRACE(str(plugin, ' ', version, " by ", name_of(way)));
-    const Outcome got = run(way, plugin, version, attributes, inputs);
+    const Outcome got = run(way, plugin, version, attributes, inputs, ranges);
     EXPECT_EQ(got.error, "");
     ASSERT_EQ(got.outputs.size(), outputs.size());
     const bool has_work = std::ranges::any_of(outputs, [](const Tensor& y) { return volume(y.extents) > 0; });

@@ -18,7 +18,12 @@ struct Tensor {
   std::vector<double> values;
   nv::DataType type = nv::DataType::kFLOAT;
   int known_axes = 0;  ///< from the back: they are known when networks are built, also with dynamic shapes
+  float range = 0;     ///< a dynamic range of -range to range, under BuilderFlag::kINT8; 0: none
 };
+/// The tensor with a dynamic range.
+Tensor within(Tensor tensor, float range);
+/// The tensor as bytes by its range give it: each number is the multiple of range / 127 next to it, from -128 to 127.
+Tensor in_bytes(Tensor tensor);
 int64_t volume(const std::vector<int64_t>& extents);
 /// Numbers between -1 and 1 that look random, the same ones for the same seed.
 Tensor noise(std::vector<int64_t> extents, int seed, nv::DataType type = nv::DataType::kFLOAT);
@@ -64,8 +69,9 @@ struct Outcome {
   std::string error;        ///< of creating, building or running; empty if there was none
   bool has_plugin = false;  ///< whether the engine has a step that is a plugin
 };
+/// A network with bytes as inputs is strongly typed. `output_ranges` are those of the outputs; empty: none has one.
 Outcome run(Way way, const char* plugin, const char* version, const Attributes& attributes,
-            const std::vector<Tensor>& inputs);
+            const std::vector<Tensor>& inputs, const std::vector<float>& output_ranges = {});
 
 /// Expects every way to be the one that ran, and to give the outputs within `tolerance`, relative to the greater of 1
 /// and the value.

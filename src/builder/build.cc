@@ -282,6 +282,7 @@ Status Build::optimize(ir::Graph& graph, bool is_body) {
   cx.multiplies_bytes = [this](const ir::Graph& g, ir::NodeId id) { return backend_.multiplies_bytes(g, id); };
   TRY(passes::run_pipeline(graph, cx));
   if (!request_.int8_ranges.empty()) TRY(quantize(graph));
+  if (request_.expand_plugins) TRY(request_.expand_plugins(graph));
   TRY(check_bytes(graph));
   passes::SourceUses sources(graph, cx);
   TRY(backend_.lower(graph, request_.numerics));

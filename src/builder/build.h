@@ -1,6 +1,7 @@
 /// Builds a plan from a network: passes, lowering, cover, memory.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -40,6 +41,8 @@ struct BuildRequest {
   bool is_direct_io = false;  ///< inputs and outputs are read and written as they are, or the build fails
   std::vector<ShapeOutput> shape_outputs;
   passes::Ranges int8_ranges;  ///< of tensors: contractions and plugins that read one of them may have bytes
+  /// Puts ops in the place of plugins that waited for their ranges, in a graph or a body; null: there are none.
+  std::function<Status(ir::Graph&)> expand_plugins;
   TimerOptions timing;
   TacticSelector* selector = nullptr;   ///< the program's say in tactics; null: it has none
   size_t most_tactics = 0;              ///< that are tried for the same nodes; 0: as many as the level says

@@ -7,6 +7,7 @@
 #include "ops/plugin.h"
 #include "ops/plugin_combinations.h"
 #include "ops/quantize.h"
+#include "passes/quantize_contractions.h"
 #include "passes/retype_plugin.h"
 
 namespace kiln::passes {
@@ -49,7 +50,15 @@ Status quantize_one(ir::Graph& graph, ir::NodeId id, const Ranges& ranges) {
   };
   return retype_plugin(
       graph, id, tensors, [&](ir::ValueId value, size_t i) { return convert(ops::Quantize{}, value, i, " quantized"); },
-      [&](ir::ValueId value, size_t i) { return convert(ops::Dequantize{}, value, i, " dequantized"); });
+      [&](ir::ValueId value, size_t i) -> Result<ir::ValueId> {
+        // The floats keep the name, by which contractions behind the plugin find their range.
+        const std::string name = graph.value(value).name;
+        const ir::ValueId floats = TRY(convert(ops::Dequantize{}, value, i, " dequantized"));
+        if (name.empty()) return floats;
+        graph.set_name(value, name_of_bytes(name));
+        graph.set_name(floats, name);
+        return floats;
+      });
 }
 
 }  // namespace

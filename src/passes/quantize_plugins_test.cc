@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "ops/dequantize.h"
+#include "ops/matrix_multiply.h"
 #include "ops/plugin.h"
 #include "ops/quantize.h"
+#include "passes/quantize_contractions.h"
 #include "passes/testing/unconfigured_plugin.h"
+#include "tensor/host_tensor.h"
 
 namespace kiln::passes {
 namespace {
@@ -56,6 +59,21 @@ TEST(QuantizePlugins, TensorByTensor) {
   const ir::ValueId output = n.graph.outputs()[0].value;
   EXPECT_TRUE(n.graph.producer_as<ops::Dequantize>(output));
   EXPECT_EQ(n.graph.type(output).dtype, DType::kF32);
+}
+TEST(QuantizePlugins, ProductsBehindThemFindTheirRange) {
+  Network n;
+  const ir::ValueId w = n.graph.add_constant(HostTensor::of(DType::kF32, {3, 1}, std::vector<double>{1, 2, 3}), "w");
+  const ir::ValueId z = n.graph.add_one(ops::MatrixMultiply{}, {n.y, w}).value();
+  n.graph.unmark_output(n.y);
+  n.graph.mark_output(z, "z");
+  const Ranges ranges = {{"a", 254.0F}, {"y", 127.0F}};
+  ASSERT_TRUE(quantize_plugins(n.graph, ranges));
+  const ir::ValueId floats = n.graph.node(n.graph.value(z).producer).inputs[0];
+  EXPECT_EQ(n.graph.value(floats).name, "y");
+  EXPECT_EQ(n.graph.value(n.y).name, "y (bytes)");
+  std::vector<LeftInFloat> left;
+  ASSERT_TRUE(quantize_contractions(n.graph, ranges, left));
+  EXPECT_TRUE(left.empty()) << left[0].why;
 }
 TEST(QuantizePlugins, LeavesThoseThatAreNotToldScales) {
   Network n(/*is_told=*/false);

@@ -25,8 +25,8 @@ Status retype_plugin(ir::Graph& graph, ir::NodeId id, std::span<const PluginTens
   for (const PluginTensor& output : tensors.subspan(num_inputs)) output_types.push_back(output.dtype);
   plugin.output_types = std::move(output_types);
   graph.set_op(id, std::move(plugin));
-  TRY(graph.infer());
   const std::vector<ir::ValueId> outputs = graph.node(id).outputs;
+  for (const ir::ValueId output : outputs) TRY(graph.inferred_type(output));  // readers may not take the new type
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (graph.type(outputs[i]).dtype == had[i]) continue;
     const ir::ValueId converted = TRY(convert(back, outputs[i], num_inputs + i));

@@ -13,7 +13,7 @@ namespace kiln::passes {
 using ConvertTensor = std::function<Result<ir::ValueId>(ir::ValueId value, size_t index)>;
 
 /// The plugin's node gets tensors of the types of `tensors`, inputs first. `to` converts what the network has for an
-/// input of another type, and `back` what the plugin makes.
+/// input of another type, and `back` what the plugin makes. What reads the node's outputs stays stale (Graph::infer).
 Status retype_plugin(ir::Graph& graph, ir::NodeId id, std::span<const PluginTensor> tensors, const ConvertTensor& to,
                      const ConvertTensor& back);
 

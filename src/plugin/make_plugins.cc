@@ -113,15 +113,16 @@ Status make_all(plan::Block& block, const Makers& makers, const Services& servic
 }  // namespace
 
 Result<std::shared_ptr<const plan::Plan>> make_plugins(std::shared_ptr<const plan::Plan> plan, const Makers& makers,
-                                                       const Services& services, Log& log) {
+                                                       const Services& services) {
   if (std::ranges::none_of(plan->profiles, has_plugins) && std::ranges::none_of(plan->bodies, has_plugins)) return plan;
   auto result = std::make_shared<plan::Plan>(*plan);
   for (plan::Profile& profile : result->profiles) TRY(make_all(profile, makers, services));
   for (plan::Body& body : result->bodies) TRY(make_all(body, makers, services));
-  if (std::ranges::any_of(result->profiles, has_old_plugins) || std::ranges::any_of(result->bodies, has_old_plugins))
-    log.info(
-        "plugins of version 2 get null as the cuDNN and cuBLAS handles of attachToContext: Kiln uses neither library");
   return result;
+}
+
+bool has_plugins_of_version_2(const plan::Plan& plan) {
+  return std::ranges::any_of(plan.profiles, has_old_plugins) || std::ranges::any_of(plan.bodies, has_old_plugins);
 }
 
 }  // namespace kiln::plugin

@@ -3,7 +3,6 @@
 
 #include <NvInferRuntime.h>
 
-#include "base/log.h"
 #include "plan/plan.h"
 #include "plugin/plan_libraries.h"
 #include "plugin/services.h"
@@ -17,9 +16,9 @@ struct Makers {
 };
 
 /// The plan with its plugins made; itself if it has none. Fails where there is no creator, or one fails: the error
-/// names the step and the plugin. `services` outlive the plan. `log` hears what plugins get that TensorRT gives them
-/// otherwise.
+/// names the step and the plugin. `services` outlive the plan.
 Result<std::shared_ptr<const plan::Plan>> make_plugins(std::shared_ptr<const plan::Plan> plan, const Makers& makers,
-                                                       const Services& services, Log& log);
+                                                       const Services& services);
+bool has_plugins_of_version_2(const plan::Plan& plan);
 
 }  // namespace kiln::plugin

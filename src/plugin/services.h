@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "base/error.h"
@@ -22,12 +23,22 @@ class HostStreams {
   virtual int64_t num_refused_launches() const = 0;
 };
 
+/// Handles of NVIDIA's libraries that one copy of a plugin of version 2 has for its own.
+struct LibraryHandles {
+  virtual ~LibraryHandles() = default;
+  cudnnContext* cudnn = nullptr;  ///< null: there is none
+  cublasContext* cublas = nullptr;
+};
+/// Fails where a library that could be loaded gives none. Safe from several threads.
+using MakeLibraryHandles = std::function<Result<std::unique_ptr<LibraryHandles>>()>;
+
 struct Services {
   /// Null: the device has streams of its own, which runs hand to plugins.
   HostStreams* host_streams = nullptr;
   nvinfer1::IGpuAllocator* allocator = nullptr;  ///< the program's, or one of the device's memory
   /// The recorder of the object that the plugin works for, as it is now. Null: there is none.
   std::shared_ptr<const std::atomic<nvinfer1::IErrorRecorder*>> recorder = nullptr;
+  MakeLibraryHandles make_handles = nullptr;  ///< null: plugins get null handles
 };
 
 }  // namespace kiln::plugin

@@ -24,16 +24,18 @@ Result<Extents> static_extents(const InferContext& cx, int i, const PluginIdenti
   return extents;
 }
 
-/// The batch of the inputs, whose other extents are appended to `rest`.
+/// The batch of the inputs, whose other extents are appended to `rest`. An input of batch 1 beside longer ones is to be
+/// repeated.
 Result<int64_t> batch_of_inputs(const InferContext& cx, const PluginIdentity& identity, std::vector<nv::Dims>& rest) {
   TRY(require(cx.num_inputs() > 0, identity, " has no inputs; only those tell the batch of ", kBatched));
-  int64_t batch = 0;
+  int64_t batch = 1;
+  int first = 0;  // the input that has that batch
   for (int i = 0; i < cx.num_inputs(); ++i) {
     const Extents extents = TRY(static_extents(cx, i, identity));
     TRY(require(!extents.empty(), identity, ": input ", i, " is a scalar; ", kBatched, " takes tensors with a batch"));
-    if (i == 0) batch = extents[0];
-    TRY(require(extents[0] == batch, identity, ": input ", i, " has a batch of ", extents[0], " and input 0 of ", batch,
-                "; they are the same for ", kBatched));
+    if (batch == 1 && extents[0] != 1) batch = extents[0], first = i;
+    TRY(require(extents[0] == batch || extents[0] == 1, identity, ": input ", i, " has a batch of ", extents[0],
+                " and input ", first, " of ", batch, "; they are the same, or 1, for ", kBatched));
     rest.push_back(api::to_api(std::span(extents).subspan(1)));
   }
   TRY(require(batch <= kMostBatch, identity, ": the batch is ", batch, "; at most ", kMostBatch, " is possible"));

@@ -12,8 +12,9 @@
 
 namespace kiln::plugin {
 
-/// Sets the outputs, whose shapes getOutputDimensions gives without their batch. Fails where the inputs have no extent
-/// in common as their first one, or where an extent is not known before a run; else `types` tells those of the outputs.
+/// Sets the outputs, whose shapes getOutputDimensions gives without their batch. Fails where first extents of inputs
+/// are neither equal nor 1, or where an extent is not known before a run; else `types` tells those of the outputs. A
+/// build repeats inputs of batch 1 beside longer ones.
 Status infer_batched(InferContext& cx, nvinfer1::IPluginV2& plugin,
                      const std::function<Result<std::vector<DType>>()>& types, const PluginIdentity& identity);
 

@@ -33,6 +33,7 @@ class DynamicInterface final : public V2Interface {
     return plugin_.supportsFormatCombination(position, descs.data(), num_inputs, count_of(descs) - num_inputs);
   }
   bool knows_scales() const override { return true; }
+  bool has_batch() const override { return false; }
   int most_combinations() const override { return nv::IPluginV2DynamicExt::kFORMAT_COMBINATION_LIMIT; }
   Status configure(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) override {
     const auto in = dynamic_descs_of(inputs), out = dynamic_descs_of(outputs);

@@ -21,6 +21,8 @@ class V2Interface {
   virtual Status infer(InferContext& cx, const PluginIdentity& identity) const = 0;
   virtual bool supports(std::span<const PluginTensor> tensors, int num_inputs, int position) const = 0;
   virtual bool knows_scales() const = 0;
+  /// Whether the first extent of all tensors is one batch, which the plugin does not see.
+  virtual bool has_batch() const = 0;
   virtual int most_combinations() const = 0;
   /// Tells types, formats and the shapes of a build.
   virtual Status configure(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) = 0;

@@ -63,7 +63,12 @@ class V2Instance final : public PluginInstance {
     TRY(made->stream_.create());
     made->plugin_ = TRY(plugin.clone(identity));
     made->interface_ = TRY(in_context(V2Interface::of(*made->plugin_), [&] { return str(identity, ": clone"); }));
-    if (nv::IPluginV2Ext* ext = made->interface_->ext()) ext->attachToContext(nullptr, nullptr, services.allocator);
+    nv::IPluginV2Ext* const ext = made->interface_->ext();
+    if (!ext) return made;
+    if (services.make_handles)
+      made->handles_ = TRY(in_context(services.make_handles(), [&] { return str(identity, ": attachToContext"); }));
+    const LibraryHandles* const handles = made->handles_.get();
+    ext->attachToContext(handles ? handles->cudnn : nullptr, handles ? handles->cublas : nullptr, services.allocator);
     return made;
   }
   V2Instance(const PluginIdentity& identity, HostStreams* streams) : identity_(identity), stream_(streams) {}
@@ -87,6 +92,7 @@ class V2Instance final : public PluginInstance {
  private:
   const PluginIdentity identity_;
   PluginStream stream_;
+  std::unique_ptr<LibraryHandles> handles_;  ///< null: there are none
   Owned plugin_;
   std::unique_ptr<V2Interface> interface_;
 };
@@ -111,6 +117,7 @@ class V2Plugin final : public PluginObject {
   }
   const std::vector<int>& size_outputs() const override { return no_sizes_; }
   bool knows_scales() const override { return interface_->knows_scales(); }
+  bool has_batch() const { return interface_->has_batch(); }
   bool supports(std::span<const PluginTensor> tensors, int num_inputs, int position) const override {
     return interface_->supports(tensors, num_inputs, position);
   }
@@ -134,12 +141,13 @@ class V2Plugin final : public PluginObject {
     return {};
   }
   nv::IPluginV2* plugin() const { return plugin_.plugin.get(); }
+  void give(MakeLibraryHandles make) const { services_.make_handles = std::move(make); }
 
  private:
   const Owned plugin_;
   const std::unique_ptr<V2Interface> interface_;
   const PluginIdentity identity_;
-  const Services services_;
+  mutable Services services_;  ///< a build says which handles there are, before it configures copies
   const std::vector<int> no_sizes_;
   mutable bool is_initialized_ = false;
   mutable OneAtATime attaching_;  ///< contexts of several threads share this object until each has its copy
@@ -184,6 +192,15 @@ Result<std::shared_ptr<const PluginObject>> adopt_v2(nv::IPluginV2* plugin, nv::
 nv::IPluginV2* v2_plugin_of(const PluginObject& object) {
   const auto* known = dynamic_cast<const V2Plugin*>(&object);  // of our own classes, which are made in this file
   return known ? known->plugin() : nullptr;
+}
+
+bool has_hidden_batch(const PluginObject& object) {
+  const auto* known = dynamic_cast<const V2Plugin*>(&object);
+  return known && known->has_batch();
+}
+
+void give_handles(const PluginObject& object, MakeLibraryHandles make) {
+  if (const auto* known = dynamic_cast<const V2Plugin*>(&object)) known->give(std::move(make));
 }
 
 }  // namespace kiln::plugin

@@ -19,6 +19,7 @@ class StaticInterface : public V2Interface {
  public:
   explicit StaticInterface(Plugin& plugin) : plugin_(plugin) {}
 
+  bool has_batch() const final { return true; }
   size_t workspace_bytes(std::span<const PluginTensor>, std::span<const PluginTensor>) const final {
     return plugin_.getWorkspaceSize(batch_);
   }

@@ -100,15 +100,18 @@ struct KilnParserEntry {
 enum KilnExpansion : int32_t {
   kKilnNotOurs = 0,  ///< the plugin is none of the library's
   kKilnExpanded = 1,
-  kKilnExpansionFailed = 2
+  kKilnExpansionFailed = 2,
+  kKilnLater = 3  ///< it is asked again when ranges are known
 };
 
 /// How the standard plugins' library says by layers what its plugins compute. Safe from several threads.
 struct KilnExpander {
   /// Adds such layers to an INetworkDefinition behind `inputs` (ITensor*), and writes their results to `outputs`.
-  /// `plugin` is an IPluginV2* or an IPluginV3*. What `*kept` gets owns the layers' weights; null for kKilnNotOurs.
-  KilnExpansion (*expand)(const void* plugin, void* network, void* const* inputs, int32_t num_inputs, void** outputs,
-                          int32_t num_outputs, void** kept);
+  /// `plugin` is an IPluginV2* or an IPluginV3*. `scales` says what a step of an i8 is worth, of inputs and then of
+  /// outputs; null before ranges are known, when plugins that have bytes by ranges wait (kKilnLater). What `*kept` gets
+  /// owns the layers' weights; null for kKilnNotOurs and kKilnLater.
+  KilnExpansion (*expand)(const void* plugin, void* network, const float* scales, void* const* inputs,
+                          int32_t num_inputs, void** outputs, int32_t num_outputs, void** kept);
   const char* (*words)(const void* kept);  ///< why an expansion failed; live as long as `kept`
   void (*release)(void* kept);             ///< null is fine
 };
@@ -150,7 +153,7 @@ struct KilnPrivateEntry {
   /// 0: where KILN_DEVICE says. Streams of the CPU's engines are `stream`'s. Returns what held before.
   int32_t (*use_host)(int32_t on);
 };
-enum : uint32_t { kKilnEntryVersion = 1 };
+enum : uint32_t { kKilnEntryVersion = 2 };
 
 /// Fills `*entry`; kKilnUnsupported, and only `version` filled, if the versions differ. A table shorter than the
 /// library's is filled as far as it goes, a longer one has zeros behind.

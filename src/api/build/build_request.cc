@@ -9,6 +9,7 @@
 #include "api/build/expand_plugins.h"
 #include "api/build/missing_choices.h"
 #include "api/build/precisions.h"
+#include "api/build/repeat_plugin_inputs.h"
 #include "passes/structure_regions.h"
 
 namespace kiln::api {
@@ -116,7 +117,8 @@ Result<ir::Graph> graph_to_build(Network& network, const BuilderConfig& config) 
   TRY(network.add_taps(graph));
   TRY(cast_edges(network, config, graph));
   TRY(apply_precisions(network, config, graph));
-  TRY(expand_plugins(network, graph));
+  TRY(repeat_plugin_inputs(graph));
+  TRY(expand_plugins(network, graph, RangesAre::kUnknown));
   if (passes::has_regions(graph)) graph = TRY(passes::structure_regions(graph, network.group_names()));
   TRY(graph.infer(ir::Graph::Which::kAll));
   TRY(compare_named_dimensions(network, graph));

@@ -15,9 +15,11 @@
 #include "api/build/calibration.h"
 #include "api/build/compilers.h"
 #include "api/build/edge_types.h"
+#include "api/build/expand_plugins.h"
 #include "api/build/memory_monitor.h"
 #include "api/build/missing_choices.h"
 #include "api/build/network.h"
+#include "api/build/plugin_handles.h"
 #include "api/build/progress.h"
 #include "api/run/devices.h"
 #include "api/run/engine.h"
@@ -79,8 +81,10 @@ Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilder
   request.progress_user = &progress;
   ir::Graph graph = TRY(graph_to_build(network, config));
   if (config.getPreviewFeature(nv::PreviewFeature::kALIASED_PLUGIN_IO_10_03)) TRY(alias_plugins(graph));
+  request.expand_plugins = [&network](ir::Graph& g) { return expand_plugins(network, g, RangesAre::kKnown); };
   const std::unique_ptr<Backend> backend = TRY(engine_backend());
   warn_of_missing_choices(config, backend->device().kind(), log);
+  give_plugin_handles(graph, config, backend->device(), log);
   request.memory = TRY(ProgramAllocator::create(allocator, backend->device()));
   request.int8_ranges = TRY(int8_ranges(network, config, {graph, *backend, request, makers, allocator}));
   TRY(quantize_edges(network, config, graph, request.int8_ranges));

@@ -74,8 +74,16 @@ Status replace_outputs(Network& scratch, ir::NodeId id, const std::vector<void*>
   return {};
 }
 
+/// What a step of each tensor is worth, inputs first, where it is an i8.
+std::vector<float> scales_of(const ir::Node& node) {
+  const std::vector<double>& scales = node.op.as<ops::Plugin>()->scales;
+  std::vector<float> result(node.inputs.size() + node.outputs.size(), 1.0F);
+  for (size_t i = 0; i < scales.size() && i < result.size(); ++i) result[i] = static_cast<float>(scales[i]);
+  return result;
+}
+
 /// Expands one plugin, if the expander knows it.
-Status expand(const KilnExpander& expander, Network& scratch, ir::NodeId id) {
+Status expand(const KilnExpander& expander, Network& scratch, ir::NodeId id, RangesAre ranges) {
   ir::Graph& graph = scratch.graph();
   const auto first = static_cast<ir::NodeId>(graph.num_nodes());
   std::vector<void*> inputs, outputs(graph.node(id).outputs.size());
@@ -83,10 +91,12 @@ Status expand(const KilnExpander& expander, Network& scratch, ir::NodeId id) {
     inputs.push_back(static_cast<nv::ITensor*>(scratch.tensor_or_null(input)));
   ExpansionData kept(expander);
   nv::INetworkDefinition& network = scratch;
-  const KilnExpansion result = expander.expand(object_of(*graph.node(id).op.as<ops::Plugin>()), &network, inputs.data(),
+  const std::vector<float> scales = scales_of(graph.node(id));
+  const KilnExpansion result = expander.expand(object_of(*graph.node(id).op.as<ops::Plugin>()), &network,
+                                               ranges == RangesAre::kKnown ? scales.data() : nullptr, inputs.data(),
                                                static_cast<int32_t>(inputs.size()), outputs.data(),
                                                static_cast<int32_t>(outputs.size()), &kept.data);
-  if (result == kKilnNotOurs) return {};
+  if (result == kKilnNotOurs || result == kKilnLater) return {};
   if (result != kKilnExpanded) return error(Code::kInvalidArgument, expander.words(kept.data));
   TRY(own_constants(graph, first));
   TRY(replace_outputs(scratch, id, outputs));
@@ -99,7 +109,7 @@ Status expand(const KilnExpander& expander, Network& scratch, ir::NodeId id) {
 
 void set_plugin_expander(const KilnExpander* expander) { expander_in_use() = expander; }
 
-Status expand_plugins(const Network& network, ir::Graph& graph) {
+Status expand_plugins(const Network& network, ir::Graph& graph, RangesAre ranges) {
   const KilnExpander* const expander = expander_in_use();
   std::vector<ir::NodeId> plugins;
   for (int i = 0; expander && i < graph.num_nodes(); ++i)
@@ -111,7 +121,7 @@ Status expand_plugins(const Network& network, ir::Graph& graph) {
   for (const ir::NodeId id : plugins) {
     const std::string what =
         str("layer '", scratch.graph().node(id).name, "': ", scratch.graph().node(id).op.as<ops::Plugin>()->plugin);
-    TRY(in_context(expand(*expander, scratch, id), [&] { return what; }));
+    TRY(in_context(expand(*expander, scratch, id, ranges), [&] { return what; }));
   }
   graph = std::move(scratch.graph());
   return {};

@@ -9,8 +9,14 @@ namespace kiln::api {
 /// Null: all plugins stay plugins. The expander lives as long as the process.
 void set_plugin_expander(const KilnExpander* expander);
 
+/// When a build asks for layers.
+enum class RangesAre : bool {
+  kUnknown,  ///< plugins whose floats may be bytes by ranges stay for the second time
+  kKnown     ///< such plugins have bytes now, where ranges gave them
+};
+
 /// Replaces each plugin of a network's graph that the expander knows by layers, which are named after the plugin's
 /// layer and have its provenance. Fails where an expansion does, naming layer and plugin.
-Status expand_plugins(const Network& network, ir::Graph& graph);
+Status expand_plugins(const Network& network, ir::Graph& graph, RangesAre ranges);
 
 }  // namespace kiln::api

@@ -153,6 +153,19 @@ TEST_F(PluginV2Calls, APlainPluginOfAContextIsToldFormatAndShapes) {
   EXPECT_EQ(take_calls(), (Calls{"configureWithFormat 3 -> 3 batch 2", "enqueue 2"}));
 }
 
+TEST_F(PluginV2Calls, AnInputOfBatch1IsRepeated) {
+  LoggedCreatorV2<ScaleIo> creator(log, "TestScaleIo");
+  nv::ITensor* const inputs[] = {w.input("x", {1, 3}), w.input("longer", {2, 3})};
+  ScaleIo plugin(log, 2);
+  nv::IPluginV2Layer* const layer = w->addPluginV2(inputs, 2, plugin);
+  ASSERT_TRUE(layer) << w.take_error();
+  EXPECT_EQ(testing::list(layer->getOutput(0)->getDimensions()), (std::vector<int64_t>{2, 3}));
+  w.mark(layer->getOutput(0));
+  EXPECT_EQ(w.run({{"x", {{1, 3}, {1, 2, 3}}}, {"longer", {{2, 3}, {0, 0, 0, 0, 0, 0}}}}),
+            (std::vector<float>{2, 4, 6, 2, 4, 6}));
+  EXPECT_EQ(w->getNbLayers(), 1) << "what repeats it is the build's";
+}
+
 TEST_F(PluginV2Calls, OfLoadingAPlan) {
   LoggedCreatorV2<ScaleIo> creator(log, "TestScaleIo");
   ASSERT_TRUE(add_scale<ScaleIo>(w.input("x", {2, 3})));
@@ -215,8 +228,8 @@ TEST_F(PluginV2Refusals, OfShapesThatRunsDecide) {
 }
 
 TEST_F(PluginV2Refusals, OfInputsWithoutABatch) {
-  nv::ITensor *const x = w.input("x", {2, 3}), *const other = w.input("other", {1, 3}), *const one = w.input("one", {});
-  expect_error(error_of<ScaleIo>({x, other}), "input 1 has a batch of 1 and input 0 of 2; they are the same");
+  nv::ITensor *const x = w.input("x", {2, 3}), *const other = w.input("other", {3, 3}), *const one = w.input("one", {});
+  expect_error(error_of<ScaleIo>({x, other}), "input 1 has a batch of 3 and input 0 of 2; they are the same, or 1");
   expect_error(error_of<ScaleExt>({one}), "input 0 is a scalar");
   expect_error(error_of<ScaleExt>({}), "has no inputs; only those tell the batch");
 }

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <impl/NvInferPythonPlugin.h>
 
+#include <map>
+
 #include "api/onnx/create.h"
 #include "api/run/testing/logged_plugins_v2.h"
 #include "api/run/testing/shared_memory.h"
@@ -87,6 +89,57 @@ TEST_F(PluginNodes, AttributesBecomeFields) {
   EXPECT_STREQ(network->getLayer(0)->getName(), "it");
   EXPECT_EQ(run({1, 2}, 2), (Floats{4, 8}));
   EXPECT_TRUE(parse(one_node("TestScale", {factor_of(4), version_of("1")}))) << errors();
+}
+
+TEST_F(PluginNodes, TheDomainDoesNotMatter) {
+  for (const char* const domain : {"trt.plugins", "TRT"}) {
+    const Proto one = graph({.nodes = {node("TestScale", {"x"}, {"y"}, "it", {factor_of(4)}, domain)},
+                             .inputs = {value("x", 1, {2})},
+                             .outputs = {value("y", 1, {2})}});
+    ASSERT_TRUE(parse(model(one).message(onnx::field::model::kOpsetImport, opset(domain, 1)))) << errors();
+  }
+  EXPECT_EQ(run({1, 2}, 2), (Floats{4, 8}));
+}
+
+/// Keeps the letters of fields.
+class WordsCreator final : public nv::IPluginCreatorV3One {
+ public:
+  explicit WordsCreator(PluginLog& log) : log_(log) { getPluginRegistry()->registerCreator(*this, ""); }
+  ~WordsCreator() override { getPluginRegistry()->deregisterCreator(*this); }
+  nv::IPluginV3* createPlugin(const char*, const nv::PluginFieldCollection* fields,
+                              nv::TensorRTPhase phase) noexcept override {
+    for (int i = 0; phase == nv::TensorRTPhase::kBUILD && i < fields->nbFields; ++i) {
+      const nv::PluginField& field = fields->fields[i];
+      EXPECT_EQ(field.type, nv::PluginFieldType::kCHAR);
+      letters[field.name].assign(static_cast<const char*>(field.data), static_cast<size_t>(field.length));
+    }
+    return new ScalePlugin(log_, 1);
+  }
+  const nv::PluginFieldCollection* getFieldNames() noexcept override { return &names_; }
+  const char* getPluginName() const noexcept override { return "TestWords"; }
+  const char* getPluginVersion() const noexcept override { return "1"; }
+  const char* getPluginNamespace() const noexcept override { return ""; }
+  std::map<std::string, std::string> letters;
+
+ private:
+  PluginLog& log_;
+  const nv::PluginField fields_[2] = {{"list", nullptr, nv::PluginFieldType::kCHAR, 0},
+                                      {"table", nullptr, nv::PluginFieldType::kCHAR, 0}};
+  const nv::PluginFieldCollection names_{2, fields_};
+};
+
+TEST_F(PluginNodes, ListsAndTensorsOfStringsAreLetters) {
+  WordsCreator creator(log);
+  const Proto list =
+      attribute("list", 8).text(onnx::field::attribute::kStrings, "one").text(onnx::field::attribute::kStrings, "");
+  const Proto table = attribute("table", 4)
+                          .message(onnx::field::attribute::kT, tensor("", 8, {2})
+                                                                   .text(onnx::field::tensor::kStringData, "a")
+                                                                   .text(onnx::field::tensor::kStringData, "bc"));
+  ASSERT_TRUE(parse(one_node("TestWords", {list, table}))) << errors();
+  using namespace std::string_literals;
+  EXPECT_EQ(creator.letters["list"], "one\0\0"s);
+  EXPECT_EQ(creator.letters["table"], "a\0bc\0"s);
 }
 
 TEST_F(PluginNodes, OfVersion2AreMadeInTheSameWay) {

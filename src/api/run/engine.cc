@@ -11,6 +11,7 @@
 #include "api/run/context.h"
 #include "api/run/devices.h"
 #include "api/run/inspector.h"
+#include "api/run/library_handles.h"
 #include "api/run/plan_bytes.h"
 #include "api/run/plugin_services.h"
 #include "api/run/tensor_format.h"
@@ -46,8 +47,11 @@ Result<nvinfer1::ICudaEngine*> make_engine(std::shared_ptr<const plan::Plan> pla
                  "'; rebuild it here, or run it with KILN_DEVICE=", plan->device_kind);
   if (device.kind() == DeviceKind::kCuda) TRY(check_architecture(*plan, static_cast<cuda::CudaDevice&>(device)));
   Reporter reporter(parent);
-  const plugin::Services services = TRY(plugin_services(reporter, allocator));
-  plan = TRY(plugin::make_plugins(std::move(plan), makers, services, parent.log()));
+  plugin::Services services = TRY(plugin_services(reporter, allocator));
+  if (plugin::has_plugins_of_version_2(*plan))
+    services.make_handles =
+        library_handles(device, static_cast<nvinfer1::TacticSources>(plan->build.tactic_sources), parent.log());
+  plan = TRY(plugin::make_plugins(std::move(plan), makers, services));
   auto memory = TRY(ProgramAllocator::create(allocator, device));
   auto engine = TRY(runtime::Engine::load(std::move(plan), device, parent.log(), std::move(memory)));
   return new Engine(std::move(engine), std::move(reporter));

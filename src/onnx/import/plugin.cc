@@ -45,6 +45,13 @@ Result<PluginFieldType> field_type_of(DType dtype) {
   }
 }
 
+/// A list of strings is one field of letters, with a zero behind each string.
+PluginField field_of(std::string_view name, std::span<const std::string_view> strings) {
+  std::string letters;
+  for (const std::string_view one : strings) letters.append(one).push_back('\0');
+  return field_of(name, PluginFieldType::kChar, letters.data(), letters.size());
+}
+
 Result<PluginField> field_of(ImportContext& cx, const AttributeDef& attribute) {
   const std::string_view name = attribute.name;
   switch (attribute.kind) {
@@ -60,7 +67,10 @@ Result<PluginField> field_of(ImportContext& cx, const AttributeDef& attribute) {
       return field_of(name, PluginFieldType::kI32, values.data(), values.size());
     }
     case AttributeKind::kString: return field_of(name, PluginFieldType::kChar, attribute.s.data(), attribute.s.size());
+    case AttributeKind::kStrings: return field_of(name, attribute.strings);
     case AttributeKind::kTensor: {
+      if (attribute.tensors[0].type == ElementType::kString)
+        return field_of(name, TRY(tensor_strings(attribute.tensors[0])));
       const HostTensor value = TRY(host_tensor(TRY(tensor_data(cx.model(), attribute.tensors[0]))));
       const PluginFieldType type =
           TRY(in_context(field_type_of(value.dtype()), [&] { return str("attribute '", name, "'"); }));

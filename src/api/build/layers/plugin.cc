@@ -60,8 +60,6 @@ Result<nv::IPluginV2Layer*> add_plugin_v2(Network& network, nv::ITensor* const* 
   TRY(require(clone != nullptr, "the plugin's clone() returned null"));
   TRY(require(clone != &given, "the plugin's clone() returned the plugin itself, not a copy"));
   auto object = TRY(plugin::adopt_v2(clone, nv::TensorRTPhase::kBUILD, services));
-  network.reporter().log().verbose(object->identity(), ": its attachToContext will get null for the cuDNN and cuBLAS ",
-                                   "handles, which Kiln does not make");
   ops::Plugin op{.plugin = object->identity(), .fields = {}, .num_tensors = num_inputs, .object = object};
   return network.add<PluginV2Layer>(std::move(op), values, Settings::kComplete);
 }

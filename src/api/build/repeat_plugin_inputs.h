@@ -1,0 +1,12 @@
+/// Inputs of plugins that know one batch for all of their tensors.
+#pragma once
+
+#include "ir/graph.h"
+
+namespace kiln::api {
+
+/// An input of batch 1 that a plugin of version 2 with a hidden batch reads beside longer ones is repeated: its enqueue
+/// reads so many samples of each input.
+Status repeat_plugin_inputs(ir::Graph& graph);
+
+}  // namespace kiln::api
