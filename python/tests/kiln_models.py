@@ -44,6 +44,17 @@ def non_zero():
     return model([helper.make_node("NonZero", ["x"], ["places"])], [("x", FLOAT, [3, 4])], [("places", INT64, [2, "k"])])
 
 
+def places_of_others(value):
+    """places [k, 2], those of x's elements that are not `value`: data decides how many. x is [n, 1]."""
+    nodes = [
+        helper.make_node("Sub", ["x", "value"], ["d"]),
+        helper.make_node("NonZero", ["d"], ["by_axis"]),
+        helper.make_node("Transpose", ["by_axis"], ["places"]),
+    ]
+    outputs = [("places", INT64, ["k", 2])]
+    return model(nodes, [("x", FLOAT, ["n", 1])], outputs, [("value", np.array(value, "f"))])
+
+
 def reshape_by_input():
     """x [6] in the shape that a second input says."""
     node = helper.make_node("Reshape", ["x", "shape"], ["y"])

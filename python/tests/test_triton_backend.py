@@ -70,6 +70,12 @@ class TritonModelException(Exception):
     pass
 
 
+class Logger:
+    @staticmethod
+    def log_warn(message):
+        raise AssertionError(f"a warning: {message}")
+
+
 class Tensor:
     def __init__(self, name, array):
         self._name, self._array = name, array
@@ -112,7 +118,7 @@ def get_input_tensor_by_name(request, name):
 def repository(tmp_path, monkeypatch):
     """A model's folder as the recipe says, without a plan."""
     utils = types.ModuleType("triton_python_backend_utils")
-    for each in (TritonError, TritonModelException, Tensor, InferenceRequest, InferenceResponse, get_input_tensor_by_name):
+    for each in (TritonError, TritonModelException, Logger, Tensor, InferenceRequest, InferenceResponse, get_input_tensor_by_name):
         setattr(utils, each.__name__, each)
     utils.triton_string_to_numpy = TYPES.get
     monkeypatch.setitem(sys.modules, utils.__name__, utils)
@@ -179,6 +185,46 @@ def test_a_wrong_request_fails_alone(repository):
     assert model.execute([]) == []
 
 
+PLACES = {
+    "input": [{"name": "x", "data_type": "TYPE_FP32", "dims": [1]}],
+    "output": [{"name": "places", "data_type": "TYPE_INT64", "dims": [2]}],
+}
+
+
+def test_rows_that_data_decides(repository):
+    """Nobody gets the rows of another request. Made inputs have no 2, so that this model is noticed only when it runs."""
+    save_plan(repository, kiln_models.places_of_others(2), shapes={"x": [(1, 1), (8, 1)]})
+    model = start(repository, **PLACES)
+    xs = [np.array(x, np.float32).reshape(-1, 1) for x in ([2, 3], [5, 6, 7], [2])]
+    fewer, all_of_them, none = model.execute([InferenceRequest(("places",), x=x) for x in xs])
+    for answer, told in ((fewer, r"(1, 2) for 2 rows"), (none, r"(0, 2) for 1 rows")):
+        assert "output 'places' has shape " + told in answer.error().message()
+    np.testing.assert_array_equal(all_of_them.output_tensors()[0].as_numpy(), [[0, 0], [1, 0], [2, 0]])
+
+
+def test_rows_that_data_decides_are_noticed_at_the_load(repository):
+    save_plan(repository, kiln_models.places_of_others(0), shapes={"x": [(1, 1), (8, 1)]})
+    with pytest.raises(TritonModelException, match=r"output 'places' has shape \(0, 2\) for 8 rows"):
+        start(repository, **PLACES)
+
+
+def test_a_run_that_fails_by_anything(repository, monkeypatch):
+    """Three requests together lack memory, and one by one two of them do not."""
+    save_plan(repository)
+    model = start(repository)
+    run = kiln.Engine.__call__
+
+    def scarce(self, inputs):
+        if inputs["x"].shape[0] > 2:
+            raise MemoryError
+        return run(self, inputs)
+
+    monkeypatch.setattr(kiln.Engine, "__call__", scarce)
+    answers = model.execute([InferenceRequest(x=np.ones((rows, 4), np.float32)) for rows in (1, 3, 2)])
+    assert [answer.has_error() for answer in answers] == [False, True, False]
+    assert answers[1].error().message() == "MemoryError"
+
+
 def test_more_rows_than_a_run_takes(repository):
     """Triton joins at most max_batch_size rows; a model that is called with more answers all the same."""
     save_plan(repository)
@@ -238,6 +284,10 @@ def test_files_that_are_missing_or_damaged(repository):
     (repository / "1" / "model.onnx").write_bytes(kiln_models.affine()[0].SerializeToString())
     with pytest.raises(TritonModelException, match="open extents"):
         start(repository, input=[{"name": "x", "data_type": "TYPE_FP32", "dims": [-1]}])
+    with pytest.raises(TritonModelException, match="optimization_level is 'high'; it may be from 0 to 5"):
+        start(repository, parameters={"optimization_level": {"string_value": "high"}})
     (repository / "1" / "model.plan").write_bytes(b"no plan")
+    with pytest.raises(TritonModelException, match="mapped is 'yes'; it may be true or false"):
+        start(repository, parameters={"mapped": {"string_value": "yes"}})
     with pytest.raises(kiln.Error, match="affine cannot be loaded"):
         start(repository)

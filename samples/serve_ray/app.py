@@ -8,12 +8,22 @@ from typing import Any
 
 from ray.serve import Application
 
+from kiln.serve import Settings
+
 from .gateway import Gateway
 from .replica import Replica
-from .settings import Model, SettingsError, read_models
+from .settings import Model, SettingsError, check_number, read_models
 
 _METRICS_S = 1.0  # how often replicas tell their load: with the default of 10 s, shorter delays would be none
-_ARGUMENTS = ("models", "gateways", "gateway_cpus", "time_limit_s", "most_bytes")
+_MOST_AT_A_GATEWAY = 1024  # requests that a gateway has, and as many that wait for one at each proxy
+_DEFAULTS = {
+    "gateways": 1,
+    "gateway_cpus": 1,
+    "time_limit_s": 60,
+    "most_bytes": 64 << 20,
+    "most_bytes_in_flight": 1 << 30,
+    "body_s": 60,
+}
 
 
 def _replica(model: Model) -> Application:
@@ -51,23 +61,34 @@ def build(arguments: Mapping[str, Any]) -> Application:
     models: settings as in settings.Model.
     gateways: processes that read requests and write answers.
     gateway_cpus: cores that Ray counts for each of these.
-    time_limit_s: the longest that a request may take, tries on other replicas included.
-    most_bytes: the largest body of a request.
+    time_limit_s: the longest that a request may take from when it was read, tries on other replicas included.
+    most_bytes: the largest body of a request, decompressed.
+    most_bytes_in_flight: bytes of all requests that a gateway reads or waits for. One more gets status 503.
+    body_s: the longest that a client may take to send a body.
     """
-    unknown = sorted(set(arguments) - set(_ARGUMENTS))
+    unknown = sorted(map(str, set(arguments) - {"models", *_DEFAULTS}))
     if unknown:
-        raise SettingsError(f"{unknown[0]!r} is no argument; there are {', '.join(_ARGUMENTS)}")
+        raise SettingsError(f"{unknown[0]!r} is no argument; there are models, {', '.join(_DEFAULTS)}")
+    numbers = {name: arguments.get(name, default) for name, default in _DEFAULTS.items()}
+    for name, value in numbers.items():
+        check_number("the application", name, value)
     models = read_models(arguments.get("models"))
     gateway = Gateway.options(
-        num_replicas=int(arguments.get("gateways", 1)),
-        ray_actor_options={"num_cpus": float(arguments.get("gateway_cpus", 1))},
-        max_ongoing_requests=1024,
+        num_replicas=numbers["gateways"],
+        ray_actor_options={"num_cpus": float(numbers["gateway_cpus"])},
+        max_ongoing_requests=_MOST_AT_A_GATEWAY,
+        max_queued_requests=_MOST_AT_A_GATEWAY,
+    )
+    settings = Settings(
+        max_request_bytes=numbers["most_bytes"],
+        max_bytes_in_flight=numbers["most_bytes_in_flight"],
+        body_seconds=numbers["body_s"],
     )
     return gateway.bind(
         {model.name: _replica(model) for model in models},
         {model.name: model.version for model in models},
-        float(arguments.get("time_limit_s", 60)),
-        int(arguments.get("most_bytes", 256 << 20)),
+        float(numbers["time_limit_s"]),
+        settings,
     )
 
 

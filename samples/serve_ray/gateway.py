@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import fastapi
 from ray import exceptions, serve
 from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError, RayServeException
 from ray.serve.handle import DeploymentHandle
+from starlette.exceptions import HTTPException
 
 import kiln
+from kiln.serve import Reason, ServeError, Settings, protocol
 
-from . import kserve
 from .messages import Refusal, Reply, Request
 
 log = logging.getLogger("ray.serve")
@@ -28,31 +30,74 @@ _GONE = (
     exceptions.LocalRayletDiedError,
     exceptions.ObjectLostError,
 )
-_NOT_FOUND, _TOO_LARGE, _BUSY, _TOO_LATE, _FAILED = 404, 413, 503, 504, 500
+_NO_ROOM = (exceptions.ObjectStoreFullError, exceptions.OutOfDiskError)
+# A request that ends each process that runs it may not end them for as long as its time lasts. Replicas that are lost
+# together, with their node, take fewer tries: the first request that finds one of them gone makes Ray forget it.
+_MOST_GONE = 8
 _PAUSE_S, _LONGEST_PAUSE_S = 0.02, 0.5
 _READY_S = 5.0
+_CLOSED_BY_CLIENT = 499
 
 api = fastapi.FastAPI(title="Kiln on Ray Serve", openapi_url=None)
 
 
-def _refuse(refusal: Refusal) -> fastapi.Response:
-    headers = {"Retry-After": "1"} if refusal.status == _BUSY else None
-    return fastapi.responses.JSONResponse({"error": refusal.text}, refusal.status, headers)
+def _answer_error(failure: ServeError) -> fastapi.Response:
+    status, content, headers = protocol.write_error(failure)
+    return fastapi.Response(content, status, headers)
 
 
-async def _body_of(request: fastapi.Request, most: int) -> bytes | Refusal:
-    """The request's body, or that it is too large, which is noticed before all of it is in memory."""
-    too_large = Refusal(_TOO_LARGE, f"the request has more than {most} bytes")
-    length = request.headers.get("content-length", "")
-    if length.isdigit() and int(length) > most:
-        return too_large
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > most:
-            return too_large
-        parts.append(part)
-    return b"".join(parts)
+@api.exception_handler(ServeError)
+async def _refuse(_: fastapi.Request, failure: ServeError) -> fastapi.Response:
+    if failure.reason is Reason.CANCELLED:
+        return fastapi.Response(status_code=_CLOSED_BY_CLIENT)
+    return _answer_error(failure)
+
+
+@api.exception_handler(HTTPException)
+async def _no_such_path(request: fastapi.Request, failure: HTTPException) -> fastapi.Response:
+    what = f"{request.method} {request.url.path}"
+    words = f"{what} is not allowed here" if failure.status_code == 405 else f"there is no endpoint {what}"
+    return fastapi.responses.JSONResponse({"error": words}, failure.status_code, failure.headers)
+
+
+@api.exception_handler(Exception)
+async def _fault(_: fastapi.Request, failure: Exception) -> fastapi.Response:
+    return _answer_error(ServeError(Reason.INTERNAL, f"{type(failure).__name__}: {failure}"))
+
+
+def last_line(failure: BaseException) -> str:
+    """The words of an exception whose text is a trace; its type where it has no words."""
+    lines = str(failure).strip().splitlines()
+    return lines[-1] if lines else type(failure).__name__
+
+
+class _Full(ServeError):
+    """The queue of a model's replicas has no room."""
+
+
+def _raise_unless_gone(failure: Exception, gone: int) -> None:
+    """Raises the `ServeError` that stands for a failure, unless another replica is to be asked.
+
+    gone: how many replicas have failed the request, this one included.
+    """
+    if isinstance(failure, exceptions.RayTaskError) and isinstance(failure.cause, _GONE):
+        failure = failure.cause
+    if isinstance(failure, _GONE):
+        if gone >= _MOST_GONE:
+            words = f"{gone} replicas ended while they had the request; the last one: {last_line(failure)}"
+            raise ServeError(Reason.INTERNAL, words)
+        return
+    if isinstance(failure, BackPressureError):
+        raise _Full(Reason.FULL, f"the queue is full: {failure}")
+    if isinstance(failure, DeploymentUnavailableError):
+        raise ServeError(Reason.UNAVAILABLE, f"the model is not there at present: {failure}")
+    if isinstance(failure, _NO_ROOM):
+        raise ServeError(Reason.FULL, f"the node has no memory for the request: {last_line(failure)}")
+    if isinstance(failure, RayServeException):
+        raise ServeError(Reason.INTERNAL, last_line(failure))
+    log.error("a replica failed", exc_info=failure)
+    cause = failure.cause if isinstance(failure, exceptions.RayTaskError) else None
+    raise ServeError(Reason.INTERNAL, last_line(cause or failure))
 
 
 @serve.deployment
@@ -61,43 +106,40 @@ class Gateway:
     """Reads requests, asks a replica of their model, and asks another where that one dies."""
 
     def __init__(
-        self, models: dict[str, DeploymentHandle], versions: dict[str, str], time_limit_s: float, most_bytes: int
+        self, models: dict[str, DeploymentHandle], versions: dict[str, str], time_limit_s: float, settings: Settings
     ):
-        self._models, self._versions = models, versions
-        self._time_limit_s, self._most_bytes = time_limit_s, most_bytes
-        self._long_json = asyncio.Lock()
+        """The settings' limits on bodies are those of this process."""
+        self._models, self._versions, self._time_limit_s = models, versions, time_limit_s
+        self._endpoint = protocol.Endpoint(settings)
 
     async def _ask(self, method: Any, *arguments: Any, time_limit_s: float | None = None) -> Any:
-        """Calls a method of some replica. Returns what it returns, or a refusal where none answers in time."""
+        """Calls a method of some replica. Returns what it returns; raises `ServeError` where none answers in time."""
         limit = time_limit_s or self._time_limit_s
-        until, pause = time.monotonic() + limit, _PAUSE_S
+        until, pause, gone = time.monotonic() + limit, _PAUSE_S, 0
         while (left := until - time.monotonic()) > 0:
             try:
-                return await asyncio.wait_for(method.remote(*arguments), left)
-            except _GONE as failure:
-                log.warning("a replica is gone, another one is asked: %s", failure)
-            except BackPressureError as failure:
-                return Refusal(_BUSY, f"the queue is full: {failure}")
+                answer = await asyncio.wait_for(method.remote(*arguments), left)
             except (asyncio.TimeoutError, TimeoutError):
                 break
-            except DeploymentUnavailableError as failure:
-                return Refusal(_BUSY, f"the model is not there at present: {failure}")
-            except RayServeException as failure:
-                return Refusal(_FAILED, str(failure))
-            except exceptions.RayTaskError as failure:  # of the replica's own code
-                if not isinstance(failure.cause, _GONE):
-                    log.exception("a replica failed")
-                    return Refusal(_FAILED, str(failure.cause or failure).splitlines()[-1])
+            except Exception as failure:
+                gone += 1
+                _raise_unless_gone(failure, gone)
+                log.warning("a replica is gone, another one is asked: %s", failure)
+            else:
+                if isinstance(answer, Refusal):
+                    raise ServeError(answer.reason, answer.text)
+                return answer
             await asyncio.sleep(min(pause, max(until - time.monotonic(), 0)))
             pause = min(2 * pause, _LONGEST_PAUSE_S)
-        return Refusal(_TOO_LATE, f"no replica answered within {limit:g} s")
+        raise ServeError(Reason.EXPIRED, f"no replica answered within {limit:g} s")
 
-    def _find(self, model: str, version: str | None) -> DeploymentHandle | Refusal:
+    def _find(self, model: str, version: str | None) -> DeploymentHandle:
         handle = self._models.get(model)
         if handle is None:
-            return Refusal(_NOT_FOUND, f"there is no model {model!r}; there are {list(self._models)}")
+            raise ServeError(Reason.NOT_FOUND, f"there is no model {model!r}; there are {list(self._models)}")
         if version not in (None, self._versions[model]):
-            return Refusal(_NOT_FOUND, f"model {model!r} has version {self._versions[model]!r}, not {version!r}")
+            words = f"model {model!r} has version {self._versions[model]!r}, not {version!r}"
+            raise ServeError(Reason.NOT_FOUND, words)
         return handle
 
     # The server.
@@ -111,69 +153,57 @@ class Gateway:
         return fastapi.Response()
 
     @api.get("/v2/health/ready")
-    async def ready(self) -> Any:
+    async def ready(self) -> fastapi.Response:
         answers = await asyncio.gather(*(self._is_ready(name) for name in self._models))
         waiting = [name for name, is_ready in zip(self._models, answers) if not is_ready]
         if waiting:
-            return _refuse(Refusal(_BUSY, f"models are not ready: {waiting}"))
+            raise ServeError(Reason.UNAVAILABLE, f"models are not ready: {waiting}")
         return fastapi.Response()
 
     async def _is_ready(self, model: str) -> bool:
-        answer = await self._ask(self._models[model].describe, time_limit_s=_READY_S)
-        return not isinstance(answer, Refusal)
+        try:
+            await self._ask(self._models[model].describe, time_limit_s=_READY_S)
+        except _Full:
+            return True  # busy: a load balancer that took the node away would only make others busier
+        except ServeError:
+            return False
+        return True
 
     # Models.
 
     @api.get("/v2/models/{model}/ready")
     @api.get("/v2/models/{model}/versions/{version}/ready")
-    async def model_ready(self, model: str, version: str | None = None) -> Any:
-        found = self._find(model, version)
-        if isinstance(found, Refusal):
-            return _refuse(found)
+    async def model_ready(self, model: str, version: str | None = None) -> fastapi.Response:
+        self._find(model, version)
         if not await self._is_ready(model):
-            return _refuse(Refusal(_BUSY, f"model {model!r} is not ready"))
+            raise ServeError(Reason.UNAVAILABLE, f"model {model!r} is not ready")
         return fastapi.Response()
 
     @api.get("/v2/models/{model}")
     @api.get("/v2/models/{model}/versions/{version}")
-    async def metadata(self, model: str, version: str | None = None) -> Any:
-        found = self._find(model, version)
-        if isinstance(found, Refusal):
-            return _refuse(found)
-        answer = await self._ask(found.describe)
-        if isinstance(answer, Refusal):
-            return _refuse(answer)
+    async def metadata(self, model: str, version: str | None = None) -> dict[str, Any]:
+        told = await self._ask(self._find(model, version).describe)
         return {
             "name": model,
-            "versions": [answer["version"]],
+            "versions": [told["version"]],
             "platform": "kiln",
-            "inputs": kserve.tensors_told(answer["inputs"]),
-            "outputs": kserve.tensors_told(answer["outputs"]),
+            "inputs": [tensor.metadata() for tensor in told["inputs"]],
+            "outputs": [tensor.metadata() for tensor in told["outputs"]],
         }
 
     @api.post("/v2/models/{model}/infer")
     @api.post("/v2/models/{model}/versions/{version}/infer")
     async def infer(self, request: fastapi.Request, model: str, version: str | None = None) -> fastapi.Response:
         found = self._find(model, version)
-        if isinstance(found, Refusal):
-            return _refuse(found)
-        body = await _body_of(request, self._most_bytes)
-        if isinstance(body, Refusal):
-            return _refuse(body)
-        description: Any = None
-        if request.headers.get(kserve.HEADER_LENGTH) == "0":  # bytes alone, of the model's only input
-            description = await self._ask(found.describe)
-            if isinstance(description, Refusal):
-                return _refuse(description)
-        try:
-            read = await kserve.read_request(model, request.headers, body, description, self._long_json)
-        except kserve.ServeError as failure:
-            return _refuse(Refusal(failure.reason.http_status, str(failure)))
-        limit = min(self._time_limit_s, read.time_limit_s or self._time_limit_s)
-        answer = await self._ask(found.infer, Request(read.inputs, read.outputs), time_limit_s=limit)
-        if isinstance(answer, Refusal):
-            return _refuse(answer)
+
+        async def inputs() -> Sequence[protocol.Tensor]:
+            return (await self._ask(found.describe))["inputs"]
+
+        async with self._endpoint.read(model, request.receive, request.headers, inputs) as read:
+            limit = min(self._time_limit_s, read.time_limit_s or self._time_limit_s)
+            answer = await self._ask(found.infer, Request(read.inputs, read.outputs), time_limit_s=limit)
         assert isinstance(answer, Reply)
-        content, headers = await kserve.write_answer(model, answer.version, read, answer.outputs, self._long_json)
+        content, headers = await self._endpoint.write(read, answer.version, answer.outputs)
         told = {f"Kiln-{what.capitalize()}": str(answer.replica[what]) for what in ("replica", "pid", "rows")}
         return fastapi.Response(content, headers=headers | told)
+

@@ -9,8 +9,14 @@ import numpy as np
 Arrays = dict[str, np.ndarray]
 
 
+class RowsError(RuntimeError):
+    """An output has other rows than the inputs, so it cannot be parted among requests."""
+
+
 def rows_of(inputs: Arrays) -> int:
     """The extent of the first axis of all inputs. Raises ValueError where they differ or one has no axis."""
+    if not inputs:
+        raise ValueError("there are no inputs whose first axis counts rows")
     counts = {name: array.shape[0] if array.ndim else None for name, array in inputs.items()}
     if None in counts.values() or len(set(counts.values())) != 1:
         listed = ", ".join(f"{name!r} {array.shape}" for name, array in inputs.items())
@@ -42,11 +48,11 @@ def join(requests: Sequence[Arrays]) -> Arrays:
 
 
 def part(outputs: Arrays, rows: Sequence[int]) -> list[Arrays]:
-    """Each request's rows of the outputs. Raises ValueError for an output that has other rows than the inputs had."""
+    """Each request's rows of the outputs. Raises `RowsError`."""
     total = sum(rows)
     for name, array in outputs.items():
         if not array.ndim or array.shape[0] != total:
-            raise ValueError(
+            raise RowsError(
                 f"output {name!r} has shape {array.shape} for {total} rows: its first axis does not count rows, "
                 "so max_batch_size has to be 0"
             )

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from kiln.serve import Reason
+
 
 @dataclasses.dataclass(eq=False)
 class Request:
@@ -19,7 +21,7 @@ class Request:
 
 @dataclasses.dataclass
 class Reply:
-    """Outputs by name, in the engine's order."""
+    """Outputs by name, in the order in which they are wanted."""
 
     outputs: dict[str, np.ndarray]
     version: str
@@ -29,7 +31,7 @@ class Reply:
 
 @dataclasses.dataclass
 class Refusal:
-    """Why there is no answer, with the status of HTTP that says so."""
+    """Why there is no answer. Exceptions would come back as Ray's, with a trace of the replica's calls."""
 
-    status: int
+    reason: Reason
     text: str

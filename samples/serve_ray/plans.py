@@ -9,6 +9,9 @@ import json
 import logging
 import os
 import pathlib
+import random
+import re
+import stat
 import tempfile
 import threading
 import time
@@ -17,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import ray
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 import kiln
 
@@ -28,23 +32,31 @@ _STORE = {"name": "kiln-plans", "namespace": "kiln"}
 _CLAIM_S = 10.0  # a builder that has not been heard of for so long is gone
 _RENEW_S = 2.0
 _ASK_AGAIN_S = 0.5
+_FETCH_S = 600.0
+_MOST_PLACES = 16  # that are remembered of a plan
+_LONGEST_WRITE_S = 24 * 3600.0
+_KEY_SIZE = 16
+_WRITE_OF_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+Place = tuple[str, str]  # a node's id, and the path of a file there
 
 
 class PlanStore:
-    """Plans of the cluster by key, and who builds one at present. One actor, which Ray starts again where it dies.
+    """Which files of which nodes hold a plan, by its key, and who builds one at present.
 
-    A store that starts again is empty. Nodes have their files then; a plan that no file has is built anew.
+    One actor, which Ray starts again where it dies. It holds no plans, for it stays as long as the cluster does. A store
+    that starts again is empty: it hears of files when they are loaded, and a plan that it does not hear of is built anew.
     """
 
     def __init__(self, claim_s: float = _CLAIM_S) -> None:
         self._claim_s = claim_s
-        self._plans: dict[str, Any] = {}
+        self._places: dict[str, list[Place]] = {}
         self._claims: dict[str, tuple[str, float]] = {}
 
-    def ask(self, key: str, who: str) -> tuple[str, Any]:
-        """('plan', [reference]), ('build', None) where `who` is to build it, or ('wait', None)."""
-        if key in self._plans:
-            return "plan", [self._plans[key]]
+    def ask(self, key: str, who: str) -> tuple[str, Place | None]:
+        """('at', a place that has it), ('build', None) where `who` is to build it, or ('wait', None)."""
+        if places := self._places.get(key):
+            return "at", random.choice(places)
         builder, since = self._claims.get(key, ("", float("-inf")))
         if builder not in ("", who) and time.monotonic() - since < self._claim_s:
             return "wait", None
@@ -56,10 +68,19 @@ class PlanStore:
         if self._claims.get(key, ("", 0))[0] == who:
             self._claims[key] = (who, time.monotonic())
 
-    def give(self, key: str, who: str, plan: np.ndarray) -> None:
-        """Takes a plan that was built. The store owns the memory, so the builder may end."""
-        self._plans.setdefault(key, ray.put(plan))
+    def have(self, key: str, who: str, place: Place) -> None:
+        """Says that `who` has the plan at a place, whether built there or not."""
+        self.lost(key, place)
+        self._places[key] = [*self._places.get(key, ()), place][-_MOST_PLACES:]
         self.give_up(key, who)
+
+    def lost(self, key: str, place: Place) -> None:
+        """Says that a place has the plan no more."""
+        left = [each for each in self._places.get(key, ()) if each != place]
+        if left:
+            self._places[key] = left
+        else:
+            self._places.pop(key, None)
 
     def give_up(self, key: str, who: str) -> None:
         """Says that `who` builds no more."""
@@ -70,7 +91,9 @@ class PlanStore:
 def store() -> Any:
     """The cluster's store, made by whoever asks first."""
     remote = ray.remote(PlanStore)
-    return remote.options(**_STORE, num_cpus=0, max_restarts=-1, lifetime="detached", get_if_exists=True).remote()
+    return remote.options(
+        **_STORE, num_cpus=0, max_restarts=-1, max_task_retries=-1, lifetime="detached", get_if_exists=True
+    ).remote()
 
 
 def key_of(model: Model) -> str:
@@ -85,7 +108,7 @@ def key_of(model: Model) -> str:
         kiln.__version__,
         kiln.device_name(model.device),
     ]
-    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:_KEY_SIZE]
 
 
 def _folder(model: Model) -> pathlib.Path:
@@ -94,16 +117,37 @@ def _folder(model: Model) -> pathlib.Path:
     else:
         cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
         folder = pathlib.Path(cache) / "kiln" / "serve_ray"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # plans may hold code, so only their owner may write there
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = folder.stat()
+    if found.st_uid != os.geteuid() or found.st_mode & _WRITE_OF_OTHERS:
+        raise PermissionError(
+            f"model {model.name!r}: plan_folder {str(folder)!r} belongs to user {found.st_uid} and has mode "
+            f"{stat.S_IMODE(found.st_mode):o}. Plans may hold code, so it has to belong to user {os.geteuid()}, and nobody "
+            "else may write there (chmod go-w)"
+        )
     return folder
 
 
 @contextlib.contextmanager
 def _locked(path: pathlib.Path) -> Iterator[None]:
-    """Holds a lock among the processes of this node; the system lets it go where the process dies."""
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+    """Holds a lock among the processes of this node; the system lets it go where the process dies. Removes its file."""
+    while True:
+        with path.open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if not _is_still(path, file.fileno()):
+                continue  # who had the lock has removed the file, and the next one makes another
+            try:
+                yield
+            finally:
+                path.unlink(missing_ok=True)
+            return
+
+
+def _is_still(path: pathlib.Path, opened: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(opened))
+    except FileNotFoundError:
+        return False
 
 
 def _write(path: pathlib.Path, data: Any) -> None:
@@ -125,7 +169,7 @@ def _check_file(model: Model) -> None:
     found = digest_of(path)
     if found != model.digest:
         raise ValueError(
-            f"model {model.name!r}: {model.path!r} has other bytes on this node (SHA-256 {found[:12]}..., "
+            f"model {model.name!r}: {model.path!r}, or its data, has other bytes on this node (SHA-256 {found[:12]}..., "
             f"{model.digest[:12]}... when it was deployed)"
         )
 
@@ -166,38 +210,106 @@ def _renewing(plans: Any, key: str, who: str) -> Iterator[None]:
         thread.join()
 
 
-def _from_cluster(model: Model, key: str) -> Any:
-    """The plan's bytes: of the node that built it, or built here."""
-    plans, who = store(), f"{ray.get_runtime_context().get_node_id()}/{os.getpid()}"
+def _read(path: str) -> np.ndarray | None:
+    try:
+        return np.fromfile(path, np.uint8)
+    except OSError:
+        return None
+
+
+def _fetch(place: Place) -> np.ndarray | None:
+    """The bytes of a node's file, by a task on that node; None where the file or the node is gone."""
+    node, path = place
+    there = NodeAffinitySchedulingStrategy(node, soft=False)
+    try:
+        return ray.get(ray.remote(_read).options(num_cpus=0, scheduling_strategy=there).remote(path), timeout=_FETCH_S)
+    except ray.exceptions.RayError as failure:
+        log.warning("a plan does not come from node %s: %s", node, failure)
+        return None
+
+
+def _open(model: Model, path: pathlib.Path) -> kiln.Engine:
+    return kiln.load(path, device=model.device, mapped=True, name=model.name)
+
+
+def _open_if_good(model: Model, path: pathlib.Path) -> kiln.Engine | None:
+    """The engine of a file; None where there is no file, or what is there is no plan for this hardware."""
+    try:
+        return _open(model, path)
+    except FileNotFoundError:
+        return None
+    except kiln.Error as failure:
+        log.warning("%s is damaged and made anew: %s", path, failure)
+        return None
+
+
+def _get(model: Model, key: str, path: pathlib.Path) -> kiln.Engine:
+    """Makes the file, from that of another node or by a build, and loads it."""
+    plans, node = store(), ray.get_runtime_context().get_node_id()
+    who, here = f"{node}/{os.getpid()}", (node, str(path))
+    ray.get(plans.lost.remote(key, here))
     while True:
-        answer, found = ray.get(plans.ask.remote(key, who))
-        if answer == "plan":
-            return ray.get(found[0])
-        if answer == "build":
+        answer, place = ray.get(plans.ask.remote(key, who))
+        engine = None
+        if answer == "at":
+            data = _fetch(place)
+            if data is not None:
+                _write(path, data)
+                engine = _open_if_good(model, path)
+            if engine is None:
+                ray.get(plans.lost.remote(key, place))
+        elif answer == "build":
             with _renewing(plans, key, who):
-                data = _build(model)
-                ray.get(plans.give.remote(key, who, np.frombuffer(data, np.uint8)))
-            return data
-        time.sleep(_ASK_AGAIN_S)
+                _write(path, _build(model))
+                engine = _open(model, path)
+        else:
+            time.sleep(_ASK_AGAIN_S)
+        if engine is not None:
+            ray.get(plans.have.remote(key, who, here))
+            return engine
+
+
+def _age(path: pathlib.Path) -> float:
+    try:
+        return time.time() - path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
+def _remove_old(model: Model, folder: pathlib.Path) -> None:
+    """Removes plans of the model but those that were used last, and what a process left that died as it wrote one.
+
+    A replica that has such a plan mapped keeps its bytes.
+    """
+    kept = re.compile(rf"{re.escape(model.name)}-[0-9a-f]{{{_KEY_SIZE}}}\.plan")
+    parts = re.compile(rf"\.{kept.pattern}\..+")
+    there = list(folder.iterdir())
+    plans = sorted((path for path in there if kept.fullmatch(path.name)), key=_age)
+    left = [path for path in there if parts.fullmatch(path.name) and _age(path) > _LONGEST_WRITE_S]
+    for path in plans[model.plans_kept :] + left:
+        path.unlink(missing_ok=True)
 
 
 def load(model: Model) -> kiln.Engine:
     """The model's engine, from a plan that this node's replicas share. Builds the plan where the cluster has none.
 
-    Raises `kiln.Error` where it cannot be built or loaded, and an error that names the file where this node has not the
-    file that was deployed.
+    Raises `kiln.Error` where it cannot be built or loaded, PermissionError where others may write into the folder of
+    plans, and an error that names the file where this node has not the files that were deployed.
     """
     if model.is_plan:
         _check_file(model)
-        return kiln.load(model.path, device=model.device, mapped=True, name=model.name)
+        return _open(model, pathlib.Path(model.path))
     key, folder = key_of(model), _folder(model)
     path = folder / f"{model.name}-{key}.plan"
     with _locked(folder / f".{key}.lock"):
-        if path.exists():
-            try:
-                return kiln.load(path, device=model.device, mapped=True, name=model.name)
-            except kiln.Error as failure:
-                log.warning("%s is damaged and made anew: %s", path, failure)
-        _check_file(model)  # not before: a plan that is here serves on while the file is being replaced
-        _write(path, _from_cluster(model, key))
-        return kiln.load(path, device=model.device, mapped=True, name=model.name)
+        engine = _open_if_good(model, path)
+        if engine is None:
+            _check_file(model)  # not before: a plan that is here serves on while the file is being replaced
+            engine = _get(model, key, path)
+        else:
+            node = ray.get_runtime_context().get_node_id()
+            store().have.remote(key, f"{node}/{os.getpid()}", (node, str(path)))
+        with contextlib.suppress(FileNotFoundError):
+            os.utime(path)  # it was used
+        _remove_old(model, folder)
+    return engine

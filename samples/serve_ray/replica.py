@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
 import os
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ import numpy as np
 from ray import serve
 
 import kiln
+from kiln.serve import Reason, protocol
 
 from . import joining, plans
 from .messages import Refusal, Reply, Request
@@ -20,12 +22,23 @@ from .settings import Model
 
 log = logging.getLogger("ray.serve")
 
-_BAD_REQUEST, _FAILED = 400, 500
 _HEALTH_RUN_S = 30.0
 
 
-def _rows(requests: Sequence[Request]) -> int:
-    return sum(joining.rows_of(request.inputs) for request in requests)
+@dataclasses.dataclass(eq=False)
+class _Waiting:
+    """A request that is to be joined with others. Its answer is cancelled where nobody waits for it any more."""
+
+    request: Request
+    answer: asyncio.Future
+
+    @property
+    def rows(self) -> int:
+        return joining.rows_of(self.request.inputs)
+
+
+def _rows(waiting: Sequence[_Waiting]) -> int:
+    return sum(each.rows for each in waiting)
 
 
 @serve.deployment
@@ -36,41 +49,54 @@ class Replica:
     def __init__(self, model: Model):
         self._model = model
         self._engine = plans.load(model)
+        self._told = self._tensors(0)
         self._inputs = {tensor.name: tensor for tensor in self._engine.inputs}
         self._output_names = tuple(tensor.name for tensor in self._engine.outputs)
         # A thread has an execution context of its own; all of them use the weights of the one engine.
         self._threads = ThreadPoolExecutor(model.instances, thread_name_prefix="run")
         self._room = asyncio.Semaphore(model.instances)
-        self._waiting: list[tuple[Request, asyncio.Future]] = []
+        self._waiting: list[_Waiting] = []
+        self._runners: set[asyncio.Task] = set()
         self._most_rows = 0
         self._runs = self._runs_at_last_check = 0
         self._runs_examples = self._try_examples()
         context = serve.get_replica_context()
         self._who = {"replica": context.replica_id.unique_id, "pid": os.getpid()}
 
-    def reconfigure(self, config: dict[str, Any]) -> None:
+    async def reconfigure(self, config: dict[str, Any]) -> None:
         """Takes over how requests are joined, in the same process. Raises ValueError where the engine cannot do it."""
         most = config["max_batch_size"]
         if most:
-            self._check_batches(most)
+            self._tensors(most)
+            await asyncio.get_running_loop().run_in_executor(self._threads, self._check_rows, most)
             self._joined.set_max_batch_size(most)
             self._joined.set_batch_wait_timeout_s(config["batch_wait_ms"] / 1000)
         self._most_rows = most
 
-    def _check_batches(self, most: int) -> None:
-        for tensor in self._engine.inputs + self._engine.outputs:
-            if tensor.on_host or not tensor.shape or tensor.shape[0] != -1:
-                raise ValueError(
-                    f"model {self._model.name!r}: max_batch_size is {most}, but the first axis of {tensor} does not "
-                    "count rows"
-                )
-        for tensor in self._engine.inputs:
-            largest = max(limits.max[0] for limits in tensor.ranges)
-            if most > largest:
-                raise ValueError(
-                    f"model {self._model.name!r}: max_batch_size is {most}, but {tensor.name!r} was built for "
-                    f"at most {largest} rows"
-                )
+    def _tensors(self, most: int) -> tuple[tuple[protocol.Tensor, ...], tuple[protocol.Tensor, ...]]:
+        """Inputs and outputs, checked for a batch of `most`. Raises ValueError."""
+        try:
+            return protocol.tensors_of(self._engine, most)
+        except ValueError as failure:
+            raise ValueError(f"model {self._model.name!r}: {failure}") from None
+
+    def _check_rows(self, most: int) -> None:
+        """Raises ValueError where values decide how many rows an output has, as they do behind a NonZero.
+
+        `joining.part` notices other numbers of rows, but not one that is right by chance: requests would get rows of
+        each other then.
+        """
+        names = [tensor.name for tensor in self._engine.inputs]
+        examples = self._engine.example_inputs()
+        rows = min([most, *(array.shape[0] for array in examples)])
+        for fill in (np.zeros_like, np.ones_like):
+            inputs = dict(zip(names, (fill(array[:rows]) for array in examples)))
+            try:
+                joining.part(self._run_engine(inputs), [rows])
+            except joining.RowsError as failure:
+                raise ValueError(f"model {self._model.name!r}: max_batch_size is {most}, but {failure}") from None
+            except (kiln.Error, kiln.ShapeError) as failure:
+                log.warning("model %s: made inputs do not run, so its rows are not tried: %s", self._model.name, failure)
 
     # Requests.
 
@@ -79,11 +105,15 @@ class Replica:
         try:
             self._check(request)
         except (ValueError, TypeError) as failure:
-            return Refusal(_BAD_REQUEST, str(failure))
+            return Refusal(Reason.INVALID, str(failure))
         if self._most_rows:
-            return await self._joined(request)
+            waiting = _Waiting(request, asyncio.get_running_loop().create_future())
+            try:
+                return await self._joined(waiting)
+            finally:
+                waiting.answer.cancel()  # does nothing, unless this call was cancelled: the client has left
         async with self._room:
-            return (await self._run([request]))[0]
+            return (await self._run([request], joined=False))[0]
 
     def _check(self, request: Request) -> None:
         name = self._model.name
@@ -111,81 +141,91 @@ class Replica:
             )
 
     @serve.batch(max_batch_size=1, batch_wait_timeout_s=0, max_concurrent_batches=64, batch_size_fn=_rows)
-    async def _joined(self, requests: list[Request]) -> list[Reply | Refusal]:
+    async def _joined(self, batch: list[_Waiting]) -> list[Reply | Refusal]:
         """Answers requests that came at about the same time.
 
         While runs are in flight, several of these batches may wait. A run then takes what is alike in all of them.
         """
-        loop = asyncio.get_running_loop()
-        mine = [(request, loop.create_future()) for request in requests]
-        self._waiting += mine
-        while any(place in self._waiting for place in mine):
+        self._waiting += batch
+        # A task of its own: a run has requests of several batches, and goes on where one of these is cancelled.
+        runner = asyncio.create_task(self._run_while_waiting(batch))
+        self._runners.add(runner)
+        runner.add_done_callback(self._runners.discard)
+        try:
+            await asyncio.wait([each.answer for each in batch])
+        except asyncio.CancelledError:
+            for each in batch:
+                each.answer.cancel()
+            raise
+        left = Refusal(Reason.CANCELLED, "the client has left")
+        return [left if each.answer.cancelled() else each.answer.result() for each in batch]
+
+    async def _run_while_waiting(self, batch: Sequence[_Waiting]) -> None:
+        while any(each in self._waiting for each in batch):
             async with self._room:
                 await self._run_some()
-        return [await answer for _, answer in mine]
 
     async def _run_some(self) -> None:
-        """Runs the oldest request that waits, with those like it."""
+        """Runs the oldest request that waits, with those like it, and answers each of them."""
+        # Those whose clients have left take no time of others: a client may leave as fast as it asks.
+        self._waiting = [each for each in self._waiting if not each.answer.done()]
         if not self._waiting:
             return
         # A request may have been checked before `reconfigure` made runs smaller.
-        oldest = self._waiting[0][0]
-        most = max(self._most_rows, joining.rows_of(oldest.inputs))
-        places = set(joining.group([request.inputs for request, _ in self._waiting], most)[0])
-        taken = [waiting for i, waiting in enumerate(self._waiting) if i in places]
-        self._waiting = [waiting for i, waiting in enumerate(self._waiting) if i not in places]
+        most = max(self._most_rows, self._waiting[0].rows)
+        places = set(joining.group([each.request.inputs for each in self._waiting], most)[0])
+        taken = [each for i, each in enumerate(self._waiting) if i in places]
+        self._waiting = [each for i, each in enumerate(self._waiting) if i not in places]
+        answers: list[Reply | Refusal] = [Refusal(Reason.UNAVAILABLE, "the replica ends")] * len(taken)
         try:
-            answers = await self._run([request for request, _ in taken])
-        except BaseException as failure:
-            answers = [Refusal(_FAILED, f"the run ended: {failure!r}")] * len(taken)
-            raise
+            answers = await self._run([each.request for each in taken], joined=True)
+        except Exception as failure:
+            log.exception("model %s: a run failed", self._model.name)
+            answers = [Refusal(Reason.INTERNAL, f"the run failed: {failure!r}")] * len(taken)
         finally:
-            for (_, answer), found in zip(taken, answers):
-                answer.set_result(found)
+            for each, found in zip(taken, answers, strict=True):
+                if not each.answer.done():
+                    each.answer.set_result(found)
 
-    async def _run(self, requests: list[Request]) -> list[Reply | Refusal]:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._run_here, requests)
+    async def _run(self, requests: list[Request], joined: bool) -> list[Reply | Refusal]:
+        """One run. `joined` says whether the first axis counts rows, whatever `reconfigure` says meanwhile."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._run_here, requests, joined)
 
-    def _run_here(self, requests: list[Request]) -> list[Reply | Refusal]:
+    def _run_here(self, requests: list[Request], joined: bool) -> list[Reply | Refusal]:
         """One run, in one of the replica's threads. Where a joined run fails, each request runs by itself, so that it
         fails by its own fault only."""
         try:
-            answers = self._answers(requests)
+            answers = self._answers(requests, joined)
         except Exception as failure:
             if len(requests) > 1:
-                return [self._run_here([request])[0] for request in requests]
+                return [self._run_here([request], joined)[0] for request in requests]
             if isinstance(failure, (ValueError, TypeError)):
-                return [Refusal(_BAD_REQUEST, str(failure))]
+                return [Refusal(Reason.INVALID, str(failure))]
             log.exception("model %s: a run failed", self._model.name)
-            return [Refusal(_FAILED, str(failure))]
+            return [Refusal(Reason.INTERNAL, str(failure) or type(failure).__name__)]
         self._runs += 1
         return answers
 
-    def _answers(self, requests: list[Request]) -> list[Reply | Refusal]:
-        made = self._engine(joining.join([request.inputs for request in requests]))
-        arrays = made if isinstance(made, tuple) else (made,)
-        outputs = dict(zip(self._output_names, arrays))
-        rows = [joining.rows_of(request.inputs) for request in requests] if self._most_rows else [1]
-        parts = joining.part(outputs, rows) if self._most_rows else [outputs]
+    def _run_engine(self, inputs: joining.Arrays) -> joining.Arrays:
+        made = self._engine(inputs)
+        return dict(zip(self._output_names, made if isinstance(made, tuple) else (made,)))
+
+    def _answers(self, requests: list[Request], joined: bool) -> list[Reply | Refusal]:
+        outputs = self._run_engine(joining.join([request.inputs for request in requests]))
+        rows = [joining.rows_of(request.inputs) for request in requests] if joined else [1]
+        parts = joining.part(outputs, rows) if joined else [outputs]
         who = {**self._who, "rows": sum(rows)}
         return [
             Reply({n: found[n] for n in request.outputs or self._output_names}, self._model.version, who)
-            for request, found in zip(requests, parts)
+            for request, found in zip(requests, parts, strict=True)
         ]
 
     # What Ray and the gateway ask.
 
     async def describe(self) -> dict[str, Any]:
         """The model's name, version and tensors."""
-        batches = bool(self._most_rows)
-        return {
-            "name": self._model.name,
-            "version": self._model.version,
-            "inputs": [(t.name, t.dtype, t.shape) for t in self._engine.inputs],
-            "outputs": [(t.name, t.dtype, t.shape) for t in self._engine.outputs],
-            "max_batch_size": self._most_rows if batches else 0,
-            "replica": self._who,
-        }
+        inputs, outputs = self._told
+        return {"name": self._model.name, "version": self._model.version, "inputs": inputs, "outputs": outputs}
 
     def _try_examples(self) -> bool:
         """Runs the engine on made inputs, in each of its threads at once. False where the model takes none of these."""

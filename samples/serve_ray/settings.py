@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import json
+import math
 import pathlib
 import re
 from collections.abc import Mapping
 from typing import Any
+
+from . import onnx_files
+
+PLAN_SUFFIX = ".plan"
 
 
 class SettingsError(ValueError):
@@ -54,14 +60,17 @@ class Model:
     drain_s: float = 30.0
     """How long a replica that has to go may take to finish its requests."""
     plan_folder: str | None = None
-    """Where a node keeps its plans; None: kiln/serve_ray in the user's cache."""
+    """Where a node keeps its plans; None: kiln/serve_ray in the user's cache. Nobody else may write there."""
+    plans_kept: int = 4
+    """Plans of this model that stay in the folder: the last ones that were used. One a kind of hardware is in use, if
+    nodes share the folder; the others make going back to an older version quick."""
 
     digest: str = ""
-    """SHA-256 of the file. Changed bytes are another deployment: Ray replaces its replicas one after the other."""
+    """SHA-256 of the model's files. Changed bytes are another deployment: Ray replaces its replicas one after the other."""
 
     @property
     def is_plan(self) -> bool:
-        return self.path.endswith(".plan")
+        return self.path.endswith(PLAN_SUFFIX)
 
     def user_config(self) -> dict[str, Any]:
         """What a replica takes over without being replaced."""
@@ -72,7 +81,8 @@ class Model:
         return dataclasses.replace(self, max_batch_size=0, batch_wait_ms=0.0)
 
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_TAKEN = "Gateway"  # the deployment in front of the models
 _AT_LEAST = {
     "max_batch_size": 0,
     "batch_wait_ms": 0,
@@ -86,20 +96,53 @@ _AT_LEAST = {
     "num_cpus": 0,
     "num_gpus": 0,
     "drain_s": 0,
+    "plans_kept": 1,
+    "gateways": 1,
+    "gateway_cpus": 0,
+    "most_bytes": 1,
+    "most_bytes_in_flight": 1,
 }
-_MORE_THAN = {"target_ongoing_requests": 0, "health_check_period_s": 0}
-_WHOLE = {"max_batch_size", "instances", "min_replicas", "max_replicas", "max_ongoing_requests", "max_queued_requests"}
+_MORE_THAN = {"target_ongoing_requests": 0, "health_check_period_s": 0, "time_limit_s": 0, "body_s": 0}
+_WHOLE = {
+    "max_batch_size",
+    "instances",
+    "min_replicas",
+    "max_replicas",
+    "max_ongoing_requests",
+    "max_queued_requests",
+    "plans_kept",
+    "gateways",
+    "most_bytes",
+    "most_bytes_in_flight",
+}
+_TEXTS = ("precision", "device", "plan_folder")
 
 
-def digest_of(path: pathlib.Path) -> str:
-    """SHA-256 of a file's bytes. Data that an ONNX file keeps in other files is not part of it."""
+def _sha256(path: pathlib.Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _check_number(where: str, name: str, value: Any) -> None:
+def digest_of(path: pathlib.Path) -> str:
+    """SHA-256 of a plan, or of an ONNX file and of all files that hold data of its tensors.
+
+    Raises OSError where one of them cannot be read, and ValueError where it is not ONNX.
+    """
+    digest = _sha256(path)
+    if path.name.endswith(PLAN_SUFFIX):
+        return digest
+    held = {}
+    for name in onnx_files.data_files(path):
+        if not (path.parent / name).is_file():
+            raise FileNotFoundError(f"there is no file {str(path.parent / name)!r}, in which {path.name} has data")
+        held[name] = _sha256(path.parent / name)
+    return hashlib.sha256(json.dumps([digest, held]).encode()).hexdigest() if held else digest
+
+
+def check_number(where: str, name: str, value: Any) -> None:
+    """Raises `SettingsError` where a setting, of a model or of the application, is not a number in its range."""
     wanted = int if name in _WHOLE else (int, float)
-    if isinstance(value, bool) or not isinstance(value, wanted):
+    if isinstance(value, bool) or not isinstance(value, wanted) or not math.isfinite(value):
         raise SettingsError(f"{where}: {name} is {value!r}; a {'whole ' if name in _WHOLE else ''}number is needed")
     if name in _AT_LEAST and not value >= _AT_LEAST[name]:
         raise SettingsError(f"{where}: {name} is {value}; it may be {_AT_LEAST[name]} or more")
@@ -120,10 +163,15 @@ def read_model(given: Any, where: str) -> Model:
             raise SettingsError(f"{where}: {name} is {given.get(name)!r}; a text is needed")
     where = f"model {given['name']!r}"
     if not _NAME.fullmatch(given["name"]):
-        raise SettingsError(f"{where}: its name may have letters, digits, '.', '_' and '-'")
+        raise SettingsError(f"{where}: its name may have up to 100 letters, digits, '.', '_' and '-'")
+    if given["name"] == _TAKEN:
+        raise SettingsError(f"{where}: the deployment in front of the models has this name; give the model another one")
+    for name in _TEXTS:
+        if given.get(name) is not None and not isinstance(given[name], str):
+            raise SettingsError(f"{where}: {name} is {given[name]!r}; a text is needed")
     for name in _AT_LEAST | _MORE_THAN:
         if name in given:
-            _check_number(where, name, given[name])
+            check_number(where, name, given[name])
     path = pathlib.Path(given["path"]).absolute()
     if not path.is_file():
         raise SettingsError(f"{where}: there is no file {str(path)!r}")
@@ -134,7 +182,10 @@ def read_model(given: Any, where: str) -> Model:
         for name in ("shapes", "values", "precision", "optimization_level"):
             if getattr(model, name) is not None:
                 raise SettingsError(f"{where}: {name} is for building, and {path.name} is a plan")
-    return dataclasses.replace(model, digest=digest_of(path))
+    try:
+        return dataclasses.replace(model, digest=digest_of(path))
+    except (OSError, ValueError) as failure:
+        raise SettingsError(f"{where}: {failure}") from None
 
 
 def read_models(given: Any) -> list[Model]:

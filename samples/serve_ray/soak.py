@@ -27,12 +27,32 @@ from typing import Any
 import numpy as np
 
 BINARY = "Inference-Header-Content-Length"
+# How long Serve waits for its own processes before it ends them. Its defaults are of seconds, and nodes that start at
+# once on one busy machine take longer.
+_PATIENCE = (
+    "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S",
+    "RAY_SERVE_PROXY_HEALTH_CHECK_TIMEOUT_S",
+)
+_START_S = 300
 
 
 def free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return found.getsockname()[1]
+
+
+def _wait_for(port: int, seconds: float) -> None:
+    """Returns when a server listens. Raises the connection's error after so many seconds."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=seconds).close()
+            return
+        except OSError:
+            if time.monotonic() > end:
+                raise
+        time.sleep(0.5)
 
 
 @contextlib.contextmanager
@@ -44,6 +64,8 @@ def local_cluster(cpus: Sequence[int]) -> Iterator[tuple[Any, int]]:
 
     # Workers find what this process finds.
     os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+    for name in _PATIENCE:
+        os.environ.setdefault(name, str(_START_S))
     memory = 128 << 20
     cluster = Cluster(
         initialize_head=True,
@@ -51,7 +73,8 @@ def local_cluster(cpus: Sequence[int]) -> Iterator[tuple[Any, int]]:
             "num_cpus": cpus[0],
             "object_store_memory": memory,
             "include_dashboard": False,
-            "_system_config": {"enable_worker_prestart": False, "health_check_period_ms": 500},
+            # Workers get the priority of their parents: by Ray's default of 15 whatever else runs here would starve them.
+            "_system_config": {"enable_worker_prestart": False, "health_check_period_ms": 500, "worker_niceness": 0},
         },
     )
     try:
@@ -59,7 +82,12 @@ def local_cluster(cpus: Sequence[int]) -> Iterator[tuple[Any, int]]:
             cluster.add_node(num_cpus=count, object_store_memory=memory)
         ray.init(address=cluster.address, log_to_driver=False)
         port = free_port()
-        serve.start(proxy_location="HeadOnly", http_options={"host": "127.0.0.1", "port": port})
+        options = {"host": "127.0.0.1", "port": port}
+        try:
+            serve.start(proxy_location="HeadOnly", http_options=options)
+        except TimeoutError:  # after 60 s; the proxy is starting still
+            serve.start(proxy_location="HeadOnly", http_options=options)
+            _wait_for(port, _START_S)
         yield cluster, port
     finally:
         with contextlib.suppress(Exception):

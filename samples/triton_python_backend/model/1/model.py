@@ -18,6 +18,10 @@ def _parameters(config):
     return {name: value["string_value"] for name, value in config.get("parameters", {}).items()}
 
 
+class _RowsError(RuntimeError):
+    """An output has other rows than the inputs."""
+
+
 class TritonPythonModel:
     """An engine, called with lists of Triton's requests."""
 
@@ -29,17 +33,28 @@ class TritonPythonModel:
         self._device = f"cuda:{args['model_instance_device_id']}" if args["model_instance_kind"] == "GPU" else "cpu"
         folder = pathlib.Path(args["model_repository"]) / args["model_version"]
         self._engine = self._make_engine(folder, config, _parameters(config))
-        self._check(config)
         self._outputs = [tensor.name for tensor in self._engine.outputs]
+        self._served = {given["name"] for given in config["output"]}  # of the engine's outputs, those that clients see
+        self._check(config)
+        if self._most_rows:
+            self._check_rows()
 
     def _make_engine(self, folder, config, parameters):
         plan, model = folder / parameters.get("plan", "model.plan"), folder / parameters.get("onnx", "model.onnx")
         if plan.exists():
-            mapped = parameters.get("mapped", "false") == "true"
-            return kiln.load(plan, device=self._device, mapped=mapped, name=self._name)
+            mapped = parameters.get("mapped", "false")
+            if mapped not in ("true", "false"):
+                raise pb_utils.TritonModelException(
+                    f"model {self._name!r}: parameter mapped is {mapped!r}; it may be true or false"
+                )
+            return kiln.load(plan, device=self._device, mapped=mapped == "true", name=self._name)
         if not model.exists():
             raise pb_utils.TritonModelException(f"model {self._name!r}: there is neither {plan} nor {model}")
         level = parameters.get("optimization_level")
+        if level not in (None, *"012345"):
+            raise pb_utils.TritonModelException(
+                f"model {self._name!r}: parameter optimization_level is {level!r}; it may be from 0 to 5"
+            )
         return kiln.compile(
             str(model),
             shapes=self._shapes(config),
@@ -92,10 +107,29 @@ class TritonPythonModel:
                     f"model {self._name!r}: config.pbtxt has {len(config[kind])} inputs; the engine has {list(known)}"
                 )
             for tensor in tensors if self._most_rows else ():
+                if kind == "output" and tensor.name not in self._served:
+                    continue
                 if not tensor.shape or tensor.shape[0] != -1:
                     raise pb_utils.TritonModelException(
                         f"model {self._name!r}: max_batch_size is {self._most_rows}, but {tensor} has no axis for it"
                     )
+
+    def _check_rows(self):
+        """Runs made inputs. Raises where values decide how many rows an output has, as they do behind a NonZero.
+
+        `_run` notices other numbers of rows, but not one that is right by chance: requests would get rows of each other.
+        """
+        examples = self._engine.example_inputs()
+        names = [tensor.name for tensor in self._engine.inputs]
+        rows = min([self._most_rows, *(array.shape[0] for array in examples)])
+        for fill in (np.zeros_like, np.ones_like):
+            inputs = dict(zip(names, (fill(array[:rows]) for array in examples)))
+            try:
+                self._outputs_of(inputs, rows)
+            except _RowsError as failure:
+                raise pb_utils.TritonModelException(str(failure)) from None
+            except (kiln.Error, ValueError) as failure:
+                pb_utils.Logger.log_warn(f"model {self._name!r}: made inputs do not run, so rows are not tried: {failure}")
 
     def execute(self, requests):
         """Answers each request. Requests of like shapes are one run; a request that is wrong gets an error, and the
@@ -131,30 +165,43 @@ class TritonPythonModel:
     def _run(self, group, requests):
         """Answers the requests of a group, by one run or, where that fails, each by its own."""
         inputs = group[0][1]
-        if len(group) > 1:
-            inputs = {name: np.concatenate([arrays[name] for _, arrays in group]) for name in inputs}
+        rows = [next(iter(arrays.values())).shape[0] if self._most_rows else None for _, arrays in group]
         try:
-            made = self._engine(inputs)
-        except (kiln.Error, ValueError, TypeError) as failure:
+            if len(group) > 1:
+                inputs = {name: np.concatenate([arrays[name] for _, arrays in group]) for name in inputs}
+            outputs = self._outputs_of(inputs, sum(rows) if self._most_rows else None)
+        except Exception as failure:  # of any kind: an error that left `execute` would be that of all requests
             if len(group) > 1:
                 return [answer for each in group for answer in self._run([each], requests)]
             return [(group[0][0], self._error(failure))]
-        outputs = made if isinstance(made, tuple) else (made,)
         answers, start = [], 0
-        for place, arrays in group:
-            rows = next(iter(arrays.values())).shape[0] if self._most_rows else None
+        for (place, _), count in zip(group, rows):
             wanted = requests[place].requested_output_names()
             tensors = [
-                pb_utils.Tensor(name, array if rows is None else array[start : start + rows])
-                for name, array in zip(self._outputs, outputs)
+                pb_utils.Tensor(name, array if count is None else array[start : start + count])
+                for name, array in outputs.items()
                 if name in wanted
             ]
             answers.append((place, pb_utils.InferenceResponse(output_tensors=tensors)))
-            start += rows or 0
+            start += count or 0
         return answers
 
+    def _outputs_of(self, inputs, rows):
+        """The outputs that clients see. Raises `_RowsError` where one has other rows than the inputs; None: any may be."""
+        made = self._engine(inputs)
+        named = zip(self._outputs, made if isinstance(made, tuple) else (made,))
+        outputs = {name: array for name, array in named if name in self._served}
+        for name, array in outputs.items() if rows is not None else ():
+            if not array.ndim or array.shape[0] != rows:
+                raise _RowsError(
+                    f"model {self._name!r}: output {name!r} has shape {array.shape} for {rows} rows, so it cannot be parted "
+                    "among requests: max_batch_size has to be 0"
+                )
+        return outputs
+
     def _error(self, failure):
-        return pb_utils.InferenceResponse(output_tensors=[], error=pb_utils.TritonError(str(failure)))
+        words = str(failure) or type(failure).__name__
+        return pb_utils.InferenceResponse(output_tensors=[], error=pb_utils.TritonError(words))
 
     def finalize(self):
         """Frees the engine."""
