@@ -242,6 +242,9 @@ def override_of(parameters: dict[str, Any]) -> Any:
     if not isinstance(parameters["config"], str):
         raise invalid("parameter 'config' of a load is not a text")
     try:
-        return config_from_json(parameters["config"])
+        config = config_from_json(parameters["config"])
     except ConfigError as failure:
         raise invalid(str(failure)) from None
+    if "timing_cache" in config.parameters:
+        raise invalid("parameter 'timing_cache' names a file that the server writes: a load may not bring it")
+    return config
