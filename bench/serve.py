@@ -136,7 +136,13 @@ def main():
             rates["engine_threads"].append(engine_alone(engine, arguments.batch, arguments.seconds, instances))
             rates["joined"].append(served(one, engine, window, arguments.seconds))
             rates["apart"].append(served(other, engine, 4 * instances, arguments.seconds))
-        batches = {rows: times.infer.count for rows, times in version.statistics.snapshot().batches.items()}
+        known = version.statistics.snapshot().batches
+        batches = {rows: times.infer.count for rows, times in known.items()}
+        stages = {
+            name: getattr(known[arguments.batch], name).ns / 1e6 / batches[arguments.batch]
+            for name in ("input", "infer", "output")
+            if arguments.batch in batches
+        }
     found = {name: statistics.median(values) for name, values in rates.items()}
     best = max(found["engine"], found["engine_threads"])
     found |= {"joined_of_engine": found["joined"] / best, "gain": found["joined"] / found["apart"]}
@@ -145,9 +151,10 @@ def main():
     print(f"server, requests joined:           {found['joined']:9.1f} rows/s, {found['joined_of_engine']:.3f} of the engine's")
     print(f"server, requests apart:            {found['apart']:9.1f} rows/s; joining gains {found['gain']:.2f}")
     print(f"each turn: { {name: [round(v, 1) for v in values] for name, values in rates.items()} }")
-    print(f"runs by batch size: {batches}")
+    print(f"runs by batch size: {batches}; ms of a batch of {arguments.batch}: "
+          + ", ".join(f"{name} {ms:.3f}" for name, ms in stages.items()))  # fmt: skip
     if arguments.json:
-        told = {**found, "rates": rates, "batches": batches, "device": engine.device, "instances": instances}
+        told = {**found, "rates": rates, "batches": batches, "device": engine.device, "instances": instances, "ms": stages}
         arguments.json.write_text(json.dumps(told, indent=1))
     if found["joined_of_engine"] < arguments.least:
         raise SystemExit(f"the server has {found['joined_of_engine']:.3f} of the engine's rate; {arguments.least} is asked")
