@@ -3,6 +3,7 @@
 import concurrent.futures
 import json
 import pathlib
+import socket
 import sys
 import time
 
@@ -301,6 +302,30 @@ def slow_settings(files, **changes):
         "plan_folder": str(files / "plans"),
     }
     return {**found, **changes}
+
+
+def start_of_a_request(port, size):
+    """A connection with the head of a request whose body does not come."""
+    connection = socket.create_connection(("127.0.0.1", port), timeout=60)
+    head = f"POST /v2/models/affine/infer HTTP/1.1\r\nhost: x\r\ncontent-length: {size}\r\n\r\n"
+    connection.sendall(head.encode() + b" " * 10)
+    return connection
+
+
+def test_bodies_that_do_not_come(nodes, files):
+    deploy(affine_settings(files), body_limit_s=1, most_bytes=1 << 20)
+    slow = start_of_a_request(nodes[1], 1000)
+    assert post(nodes[1], "/v2/models/affine/infer", {"inputs": [X]})[0] == 200
+    answer = slow.recv(1 << 16)
+    assert answer.startswith(b"HTTP/1.1 408") and b"the body did not come within 1 s" in answer
+    slow.close()
+
+
+def test_bodies_of_all_requests_have_a_limit(nodes, files):
+    deploy(affine_settings(files), most_bytes=1 << 20, most_bytes_in_flight=100_000)
+    status, answer = post(nodes[1], "/v2/models/affine/infer", b" " * 200_000)
+    assert status == 503 and "would exceed 100000" in answer["error"]
+    assert post(nodes[1], "/v2/models/affine/infer", {"inputs": [X]})[0] == 200
 
 
 def test_a_full_queue_and_a_time_limit(nodes, files):

@@ -13,7 +13,7 @@ from .replica import Replica
 from .settings import Model, SettingsError, read_models
 
 _METRICS_S = 1.0  # how often replicas tell their load: with the default of 10 s, shorter delays would be none
-_ARGUMENTS = ("models", "gateways", "gateway_cpus", "time_limit_s", "most_bytes")
+_ARGUMENTS = ("models", "gateways", "gateway_cpus", "time_limit_s", "body_limit_s", "most_bytes", "most_bytes_in_flight")
 
 
 def _replica(model: Model) -> Application:
@@ -52,7 +52,9 @@ def build(arguments: Mapping[str, Any]) -> Application:
     gateways: processes that read requests and write answers.
     gateway_cpus: cores that Ray counts for each of these.
     time_limit_s: the longest that a request may take, tries on other replicas included.
+    body_limit_s: the longest that its body may take to come.
     most_bytes: the largest body of a request.
+    most_bytes_in_flight: bytes of all bodies that a gateway holds; above it requests are refused.
     """
     unknown = sorted(set(arguments) - set(_ARGUMENTS))
     if unknown:
@@ -67,7 +69,9 @@ def build(arguments: Mapping[str, Any]) -> Application:
         {model.name: _replica(model) for model in models},
         {model.name: model.version for model in models},
         float(arguments.get("time_limit_s", 60)),
+        float(arguments.get("body_limit_s", 60)),
         int(arguments.get("most_bytes", 256 << 20)),
+        int(arguments.get("most_bytes_in_flight", 1 << 30)),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import fastapi
@@ -28,7 +29,7 @@ _GONE = (
     exceptions.LocalRayletDiedError,
     exceptions.ObjectLostError,
 )
-_NOT_FOUND, _TOO_LARGE, _BUSY, _TOO_LATE, _FAILED = 404, 413, 503, 504, 500
+_NOT_FOUND, _BUSY, _TOO_LATE, _FAILED = 404, 503, 504, 500
 _PAUSE_S, _LONGEST_PAUSE_S = 0.02, 0.5
 _READY_S = 5.0
 
@@ -40,19 +41,41 @@ def _refuse(refusal: Refusal) -> fastapi.Response:
     return fastapi.responses.JSONResponse({"error": refusal.text}, refusal.status, headers)
 
 
-async def _body_of(request: fastapi.Request, most: int) -> bytes | Refusal:
-    """The request's body, or that it is too large, which is noticed before all of it is in memory."""
-    too_large = Refusal(_TOO_LARGE, f"the request has more than {most} bytes")
-    length = request.headers.get("content-length", "")
-    if length.isdigit() and int(length) > most:
-        return too_large
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > most:
-            return too_large
-        parts.append(part)
-    return b"".join(parts)
+class _Body:
+    """Reads a request's body. Its bytes count in the gateway's budget until the block ends."""
+
+    def __init__(self, request: fastapi.Request, budget: kserve.Budget):
+        self._request, self._budget = request, budget
+        self._size = 0
+
+    def __enter__(self) -> _Body:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._budget.give_back(self._size)
+
+    async def read(self, most: int, seconds: float) -> bytes:
+        """The body. Raises ServeError where it is too large, which is noticed before all of it is in memory, or slow."""
+        length = self._request.headers.get("content-length", "")
+        if length.isdigit() and int(length) > most:
+            raise self._too_large(most)
+        parts = []
+        try:
+            async with asyncio.timeout(seconds):
+                async for part in self._request.stream():
+                    self._budget.take(len(part))
+                    self._size += len(part)
+                    if self._size > most:
+                        raise self._too_large(most)
+                    parts.append(part)
+        except TimeoutError:
+            words = f"the body did not come within {seconds:g} s"
+            raise kserve.ServeError(kserve.Reason.TOO_SLOW, words) from None
+        return b"".join(parts)
+
+    @staticmethod
+    def _too_large(most: int) -> kserve.ServeError:
+        return kserve.ServeError(kserve.Reason.TOO_LARGE, f"the request has more than {most} bytes")
 
 
 @serve.deployment
@@ -61,10 +84,17 @@ class Gateway:
     """Reads requests, asks a replica of their model, and asks another where that one dies."""
 
     def __init__(
-        self, models: dict[str, DeploymentHandle], versions: dict[str, str], time_limit_s: float, most_bytes: int
+        self,
+        models: dict[str, DeploymentHandle],
+        versions: dict[str, str],
+        time_limit_s: float,
+        body_limit_s: float,
+        most_bytes: int,
+        most_bytes_in_flight: int,
     ):
         self._models, self._versions = models, versions
-        self._time_limit_s, self._most_bytes = time_limit_s, most_bytes
+        self._time_limit_s, self._body_limit_s, self._most_bytes = time_limit_s, body_limit_s, most_bytes
+        self._budget = kserve.Budget(most_bytes_in_flight)
         self._long_json = asyncio.Lock()
 
     async def _ask(self, method: Any, *arguments: Any, time_limit_s: float | None = None) -> Any:
@@ -157,23 +187,27 @@ class Gateway:
         found = self._find(model, version)
         if isinstance(found, Refusal):
             return _refuse(found)
-        body = await _body_of(request, self._most_bytes)
-        if isinstance(body, Refusal):
-            return _refuse(body)
+        with _Body(request, self._budget) as body:
+            try:
+                data = await body.read(self._most_bytes, self._body_limit_s)
+                return await self._infer(found, model, request.headers, data)
+            except kserve.ServeError as failure:
+                return _refuse(Refusal(failure.reason.http_status, str(failure)))
+
+    async def _infer(
+        self, found: DeploymentHandle, model: str, headers: Mapping[str, str], body: bytes
+    ) -> fastapi.Response:
         description: Any = None
-        if request.headers.get(kserve.HEADER_LENGTH) == "0":  # bytes alone, of the model's only input
+        if headers.get(kserve.HEADER_LENGTH) == "0":  # bytes alone, of the model's only input
             description = await self._ask(found.describe)
             if isinstance(description, Refusal):
                 return _refuse(description)
-        try:
-            read = await kserve.read_request(model, request.headers, body, description, self._long_json)
-        except kserve.ServeError as failure:
-            return _refuse(Refusal(failure.reason.http_status, str(failure)))
+        read = await kserve.read_request(model, headers, body, description, self._long_json)
         limit = min(self._time_limit_s, read.time_limit_s or self._time_limit_s)
         answer = await self._ask(found.infer, Request(read.inputs, read.outputs), time_limit_s=limit)
         if isinstance(answer, Refusal):
             return _refuse(answer)
         assert isinstance(answer, Reply)
-        content, headers = await kserve.write_answer(model, answer.version, read, answer.outputs, self._long_json)
+        content, fields = await kserve.write_answer(model, answer.version, read, answer.outputs, self._long_json)
         told = {f"Kiln-{what.capitalize()}": str(answer.replica[what]) for what in ("replica", "pid", "rows")}
-        return fastapi.Response(content, headers=headers | told)
+        return fastapi.Response(content, headers=fields | told)

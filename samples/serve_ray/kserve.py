@@ -11,11 +11,20 @@ from typing import Any
 
 import numpy as np
 from kiln.serve import Reason, ServeError
-from kiln.serve._calls import Call
+from kiln.serve._calls import Budget, Call
 from kiln.serve._http_tensors import HEADER_LENGTH, Binary, encode, parse
 from kiln.serve._types import ITEM_BYTES, OF_ENGINE, numpy_type
 
-__all__ = ["HEADER_LENGTH", "InferRequest", "Reason", "ServeError", "read_request", "tensors_told", "write_answer"]
+__all__ = [
+    "HEADER_LENGTH",
+    "Budget",
+    "InferRequest",
+    "Reason",
+    "ServeError",
+    "read_request",
+    "tensors_told",
+    "write_answer",
+]
 
 
 @dataclasses.dataclass

@@ -78,19 +78,19 @@ def check_tensor(name: str, datatype: str, shape: list[int]) -> tuple[int, ...]:
 
 
 class Budget:
-    """Bytes of the requests that are in the server. Any thread may use it."""
+    """Bytes of the requests that are in the server, and of answers that are being sent. Any thread may use it."""
 
     def __init__(self, most: int):
         self._most, self._lock = most, threading.Lock()
         self.used = 0
 
     def take(self, size: int) -> None:
-        """Adds a request's bytes. Raises ServeError where there are too many already."""
+        """Adds the bytes of a request or an answer. Raises ServeError where there are too many already."""
         with self._lock:
             if self.used + size > self._most:
                 raise ServeError(
                     Reason.FULL,
-                    f"the server holds {self.used} bytes of requests; {size} more would exceed {self._most}: "
+                    f"the server holds {self.used} bytes of requests and answers; {size} more would exceed {self._most}: "
                     "try again later",
                 )
             self.used += size

@@ -213,7 +213,7 @@ class Servicer:
                     answer = await self.infer(box, size, context.time_remaining())
                 else:
                     answer = await method(box.pop())
-                return answer.SerializeToString()
+                return self._counted(answer.SerializeToString(), context)
             except ServeError as failure:
                 _set_status(context, failure.reason.grpc_code, str(failure))
             except Exception as failure:
@@ -222,6 +222,13 @@ class Servicer:
             return b""
 
         return grpc.stream_unary_rpc_method_handler(call)
+
+    def _counted(self, answer: bytes, context: Any) -> bytes:
+        """Counts the bytes of an answer until its call ends: a client may ask for much and read it slowly."""
+        size = len(answer)
+        self._server.budget.take(size)
+        context.add_done_callback(lambda _: self._server.budget.give_back(size))
+        return answer
 
     def stream(self) -> Any:
         """The handler of ModelStreamInfer: answers the requests of a stream in their order. They run side by side,
@@ -237,7 +244,12 @@ class Servicer:
             reader = asyncio.create_task(self._read_stream(messages, answers))
             try:
                 while (task := await answers.get()) is not None:
-                    yield (await task).SerializeToString()
+                    answer = (await task).SerializeToString()
+                    self._server.budget.take(len(answer))
+                    try:
+                        yield answer
+                    finally:
+                        self._server.budget.give_back(len(answer))
                 await reader
             except ServeError as failure:
                 _set_status(context, failure.reason.grpc_code, str(failure))

@@ -215,7 +215,13 @@ class Endpoints:
         content_type = _JSON
         if len(parts) > 1:
             headers, content_type = [(HEADER_LENGTH, str(header_size))], "application/octet-stream"
-        await exchange.answer(200, parts, content_type, headers)
+        # A client may ask for much and read it slowly.
+        size = sum(map(len, parts))
+        self.server.budget.take(size)
+        try:
+            await exchange.answer(200, parts, content_type, headers)
+        finally:
+            self.server.budget.give_back(size)
 
 
 async def _until_gone(receive: Any) -> None:
