@@ -97,7 +97,7 @@ void copy_span(char* into, const std::vector<Buffer>& parts, size_t begin, size_
 /// for each: a thread that wants it back waits for as long as another one computes. Large copies take several threads,
 /// for one core does not use the memory's bandwidth.
 void gather(nb::handle into, const nb::list& arrays) {
-  constexpr size_t kBytesOfThread = size_t{2} << 20, kMostThreads = 4;
+  constexpr size_t kBytesOfThread = size_t{1} << 20, kMostThreads = 8;
   const Buffer target(into, PyBUF_WRITABLE);
   std::vector<Buffer> parts;
   parts.reserve(arrays.size());
@@ -107,8 +107,8 @@ void gather(nb::handle into, const nb::list& arrays) {
     throw std::invalid_argument("arrays of " + std::to_string(size) + " bytes do not fill " +
                                 std::to_string(target.size()));
   const nb::gil_scoped_release released;
-  const size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  const size_t count = std::clamp(size / kBytesOfThread, size_t{1}, std::min(kMostThreads, cores));
+  const size_t half = std::max(1u, std::thread::hardware_concurrency() / 2);  // of the cores, for others run meanwhile
+  const size_t count = std::clamp(size / kBytesOfThread, size_t{1}, std::min(kMostThreads, half));
   const auto copy = [&](size_t i) { copy_span(target.data(), parts, size * i / count, size * (i + 1) / count); };
   std::vector<std::jthread> threads;
   size_t next = 1;

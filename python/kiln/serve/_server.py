@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
+import functools
 import logging
 import os
 import pathlib
@@ -255,10 +256,15 @@ class Server:
         return self.submit(model, inputs, **options).result()
 
 
+@functools.lru_cache(64)
+def _datatype_of(dtype: np.dtype) -> str | None:
+    return OF_ENGINE.get(dtype.name) if dtype.isnative else None
+
+
 def _tensor_of(name: str, array: Any) -> Tensor:
     array = np.ascontiguousarray(array)
-    datatype = OF_ENGINE.get(array.dtype.name)
-    if datatype is None or not array.dtype.isnative:
+    datatype = _datatype_of(array.dtype)
+    if datatype is None:
         raise invalid(f"input {name!r} is an array of {array.dtype}, which engines do not have")
     return Tensor(datatype, np.shape(array), array.reshape(-1).view(np.uint8))
 
