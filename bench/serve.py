@@ -3,9 +3,12 @@
     PYTHONPATH=build/release/python python bench/serve.py model.onnx --batch 8 [--seconds 10] [--precision fp16]
         [--device cuda] [--instances N] [--delay-us 2000] [--json FILE]
 
-The engine alone runs batches of --batch rows, one call after the other. Clients of the program send one row each to a
-server that joins them, with 4 batches on the way; then to one that joins none. The ways take turns, so that a machine
-that slows down slows all of them; figures are medians over the turns. The model's first axis has to be its batch.
+The engine alone runs batches of --batch rows: called by one thread, one call after the other, and called by as many
+threads as the server has instances. Clients of the program send one row each to a server that joins them, with 4 batches
+an instance on the way; then to one that joins none. All arrays are the host's. The ways take turns, so that a machine that
+slows down slows all of them; figures are medians over the turns. The model's first axis has to be its batch.
+
+Exit status 1 where the server has less than --least of the engine's rate, the better of the two.
 """
 
 import argparse
@@ -20,6 +23,7 @@ import numpy as np
 
 import kiln
 import kiln.serve
+from kiln.serve._instance import default_instances
 
 
 def build(path, batch, precision, device):
@@ -46,15 +50,30 @@ def rows_of(engine, rows, seed):
     return made
 
 
-def engine_alone(engine, batch, seconds):
-    """Rows a second of calls one after the other."""
-    inputs = rows_of(engine, batch, 0)
-    engine(inputs)
-    calls, start = 0, time.perf_counter()
-    while time.perf_counter() - start < seconds or calls < 2:
-        engine(inputs)
-        calls += 1
-    return calls * batch / (time.perf_counter() - start)
+def engine_alone(engine, batch, seconds, threads):
+    """Rows a second of calls by so many threads, each one call after the other."""
+    inputs = [rows_of(engine, batch, i) for i in range(threads)]
+    calls, ready = [0] * threads, threading.Barrier(threads + 1)
+    end = [0.0]
+
+    def work(i):
+        engine(inputs[i])
+        ready.wait()
+        ready.wait()
+        while time.perf_counter() < end[0] or calls[i] < 2:
+            engine(inputs[i])
+            calls[i] += 1
+
+    workers = [threading.Thread(target=work, args=(i,)) for i in range(threads)]
+    for worker in workers:
+        worker.start()
+    ready.wait()
+    start = time.perf_counter()
+    end[0] = start + seconds
+    ready.wait()
+    for worker in workers:
+        worker.join()
+    return sum(calls) * batch / (time.perf_counter() - start)
 
 
 def served(server, engine, window, seconds):
@@ -97,32 +116,48 @@ def main():
     parser.add_argument("--device")
     parser.add_argument("--instances", type=int)
     parser.add_argument("--delay-us", type=int, default=2000)
+    parser.add_argument("--least", type=float, default=0)
     parser.add_argument("--json", type=pathlib.Path)
     arguments = parser.parse_args()
     engine = build(arguments.model, arguments.batch, arguments.precision, arguments.device)
     common = {"http_port": None, "grpc_port": None, "instances": arguments.instances, "request_seconds": 600}
     joined = kiln.serve.Settings(max_batch_size=arguments.batch, max_queue_delay_us=arguments.delay_us, **common)
     apart = kiln.serve.Settings(max_batch_size=0, **common)
-    rates = {"engine": [], "joined": [], "apart": []}
+    instances = arguments.instances or default_instances(engine.device.partition(":")[0])
+    window = 4 * arguments.batch * instances
+    rates = {"engine": [], "engine_threads": [], "joined": [], "apart": []}
     models = {"model": engine}
     with kiln.serve.Server(models, settings=joined) as one, kiln.serve.Server(models, settings=apart) as other:
         (version,) = one.repository.versions("model")
         if not version.rules.joins:
             raise SystemExit("the server does not join requests for this model; its log says why")
         for _ in range(arguments.turns):
-            rates["engine"].append(engine_alone(engine, arguments.batch, arguments.seconds))
-            rates["joined"].append(served(one, engine, 4 * arguments.batch, arguments.seconds))
-            rates["apart"].append(served(other, engine, 4, arguments.seconds))
-        batches = {rows: times.infer.count for rows, times in version.statistics.snapshot().batches.items()}
+            rates["engine"].append(engine_alone(engine, arguments.batch, arguments.seconds, 1))
+            rates["engine_threads"].append(engine_alone(engine, arguments.batch, arguments.seconds, instances))
+            rates["joined"].append(served(one, engine, window, arguments.seconds))
+            rates["apart"].append(served(other, engine, 4 * instances, arguments.seconds))
+        known = version.statistics.snapshot().batches
+        batches = {rows: times.infer.count for rows, times in known.items()}
+        stages = {
+            name: getattr(known[arguments.batch], name).ns / 1e6 / batches[arguments.batch]
+            for name in ("input", "infer", "output")
+            if arguments.batch in batches
+        }
     found = {name: statistics.median(values) for name, values in rates.items()}
-    found |= {"joined_of_engine": found["joined"] / found["engine"], "gain": found["joined"] / found["apart"]}
-    print(f"engine alone, batch {arguments.batch}: {found['engine']:9.1f} rows/s")
-    print(f"server, requests joined:  {found['joined']:9.1f} rows/s, {found['joined_of_engine']:.3f} of the engine's")
-    print(f"server, requests apart:   {found['apart']:9.1f} rows/s; joining gains {found['gain']:.2f}")
-    print(f"runs by batch size: {batches}")
+    best = max(found["engine"], found["engine_threads"])
+    found |= {"joined_of_engine": found["joined"] / best, "gain": found["joined"] / found["apart"]}
+    print(f"engine alone, batch {arguments.batch}, 1 thread:  {found['engine']:9.1f} rows/s")
+    print(f"engine alone, {instances} threads:           {found['engine_threads']:9.1f} rows/s")
+    print(f"server, requests joined:           {found['joined']:9.1f} rows/s, {found['joined_of_engine']:.3f} of the engine's")
+    print(f"server, requests apart:            {found['apart']:9.1f} rows/s; joining gains {found['gain']:.2f}")
+    print(f"each turn: { {name: [round(v, 1) for v in values] for name, values in rates.items()} }")
+    print(f"runs by batch size: {batches}; ms of a batch of {arguments.batch}: "
+          + ", ".join(f"{name} {ms:.3f}" for name, ms in stages.items()))  # fmt: skip
     if arguments.json:
-        told = {**found, "rates": rates, "batches": batches, "device": engine.device}
+        told = {**found, "rates": rates, "batches": batches, "device": engine.device, "instances": instances, "ms": stages}
         arguments.json.write_text(json.dumps(told, indent=1))
+    if found["joined_of_engine"] < arguments.least:
+        raise SystemExit(f"the server has {found['joined_of_engine']:.3f} of the engine's rate; {arguments.least} is asked")
 
 
 if __name__ == "__main__":

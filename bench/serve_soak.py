@@ -8,7 +8,8 @@ each request alone, one with shapes other than the batch, one whose output's siz
 of the clients speak gRPC. Some requests are bad and have to fail by the right status. Every 20 s a model's file is
 replaced and loaded anew. Answers are compared with direct runs: every bit where requests run alone, else within a
 tolerance.
-Afterwards two shorter runs without bad requests compare requests a second with joining and without.
+Afterwards shorter runs without bad requests compare requests a second with joining and without. The two take turns, so
+that other work on the machine slows both.
 
 Exit status 1 where an answer was wrong, a good request failed, a bad one did not, or memory grew.
 """
@@ -170,6 +171,7 @@ class Tally:
 
     def __init__(self):
         self.times = collections.defaultdict(list)
+        """Seconds of good requests by protocol and model."""
         self.good = self.bad = 0
         self.problems = []
 
@@ -184,6 +186,8 @@ def bad_body(datatype, shape, data):
 
 class HttpClient:
     """A connection that is kept."""
+
+    protocol = "http"
 
     def __init__(self, address):
         self._host, _, self._port = address.rpartition(":")
@@ -254,6 +258,8 @@ class HttpClient:
 class GrpcClient:
     """A channel."""
 
+    protocol = "grpc"
+
     def __init__(self, address):
         self._channel = grpc.aio.insecure_channel(address, options=[("grpc.use_local_subchannel_pool", 1)])
         self._call = self._channel.unary_unary(
@@ -318,7 +324,7 @@ async def client(i, server, models, end, tally, share_bad, pause):
                 continue
             started = time.perf_counter()
             y, error = await one_client.infer(model, model.pool[k])
-            tally.times[model.name].append(time.perf_counter() - started)
+            tally.times[one_client.protocol, model.name].append(time.perf_counter() - started)
             tally.good += 1
             if y is None:
                 tally.problem(f"{model.name} {model.pool[k].shape}: {error}")
@@ -356,8 +362,9 @@ async def run(server, repository, models, clients, seconds, *, share_bad=0.0, pa
     return tally, memory
 
 
-def percentiles(times):
-    ordered = sorted(times)
+def percentiles(times, place=None, wanted=None):
+    """p50 and p99 in ms: of all times, or of those with `wanted` at a place of their key."""
+    ordered = sorted(t for key, some in times.items() if place is None or key[place] == wanted for t in some)
     return {f"p{p}": round(1000 * ordered[min(len(ordered) - 1, len(ordered) * p // 100)], 2) for p in (50, 99)}
 
 
@@ -367,11 +374,35 @@ def grown(memory):
     return statistics.median(memory[-quarter:]) - statistics.median(memory[quarter : 2 * quarter])
 
 
+async def measure_gain(folder, seconds, turns, tally):
+    """Requests a second of 64 clients with joining and without, in turns of so many seconds; medians."""
+    heavy, servers, rates, times = make_heavy(), {}, {}, {}
+    try:
+        for kind, config in (("joined", heavy.config), ("apart", "max_batch_size: 32")):
+            heavy.config = config
+            write_repository(folder / kind, [heavy])
+            servers[kind] = Process(folder / kind)
+            rates[kind], times[kind] = [], collections.defaultdict(list)
+        for _ in range(turns):
+            for kind, server in servers.items():
+                found, _ = await run(server, None, [heavy], 64, seconds)
+                rates[kind].append(round(found.good / seconds, 1))
+                for key, some in found.times.items():
+                    times[kind][key] += some
+                tally.problems += found.problems
+    finally:
+        for server in servers.values():
+            server.stop()
+    told = {kind: {"requests_per_s": rates[kind], **percentiles(times[kind])} for kind in servers}
+    return {**told, "ratio": round(statistics.median(rates["joined"]) / statistics.median(rates["apart"]), 2)}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--clients", type=int, default=200)
-    parser.add_argument("--gain-seconds", type=float, default=20)
+    parser.add_argument("--gain-seconds", type=float, default=6, help="of a turn")
+    parser.add_argument("--turns", type=int, default=4)
     parser.add_argument("--pause-ms", type=float, default=0, help="mean time that a client waits between requests")
     parser.add_argument("--json", type=pathlib.Path)
     arguments = parser.parse_args()
@@ -395,28 +426,16 @@ def main():
         result["soak"] = {
             "seconds": arguments.seconds, "clients": arguments.clients, "good": tally.good, "bad": tally.bad,
             "requests_per_s": round(tally.good / arguments.seconds, 1),
-            "ms": {name: percentiles(times) for name, times in sorted(tally.times.items())},
-            "ms_all": percentiles([t for times in tally.times.values() for t in times]),
+            "ms": {
+                **{name: percentiles(tally.times, 1, name) for name in sorted({key[1] for key in tally.times})},
+                **{name: percentiles(tally.times, 0, name) for name in ("http", "grpc")},
+            },
+            "ms_all": percentiles(tally.times),
             "memory_mib": [round(m / 2**20, 1) for m in memory[:: max(1, len(memory) // 20)]],
             "growth_mib": round(growth / 2**20, 2), "files_threads_before": before, "files_threads_after": after,
             "exit_status": status, "requests_lost": lost, "problems": tally.problems,
         }  # fmt: skip
-        rates = {}
-        heavy = make_heavy()
-        repository = repository / "gain"
-        write_repository(repository, [heavy])
-        for kind, config in (("joined", heavy.config), ("apart", "max_batch_size: 32")):
-            (repository / heavy.name / "config.pbtxt").write_text(config)
-            server = Process(repository)
-            try:
-                gain, _ = asyncio.run(run(server, repository, [heavy], 64, arguments.gain_seconds))
-            finally:
-                server.stop()
-            rate = round(gain.good / arguments.gain_seconds, 1)
-            rates[kind] = {"requests_per_s": rate, **percentiles(gain.times[heavy.name])}
-            tally.problems += gain.problems
-        ratio = rates["joined"]["requests_per_s"] / rates["apart"]["requests_per_s"]
-        result["gain"] = {**rates, "ratio": round(ratio, 2)}
+        result["gain"] = asyncio.run(measure_gain(pathlib.Path(folder), arguments.gain_seconds, arguments.turns, tally))
     print(json.dumps(result, indent=1))
     if arguments.json:
         arguments.json.write_text(json.dumps(result, indent=1))

@@ -7,9 +7,14 @@
 
 #include <KilnFileReader.h>
 
+#include <algorithm>
+#include <cstring>
 #include <stdexcept>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "api/base/private_entry.h"
 #include "callback.h"
@@ -61,6 +66,59 @@ Given<nvinfer1::ICudaEngine> load_mapped(nb::handle_t<nvinfer1::IRuntime> self, 
 
 bool use_host(bool on) { return library().use_host(int32_t{on}) != 0; }
 
+/// Memory of an object with the buffer protocol, contiguous, held while this lives.
+class Buffer {
+ public:
+  Buffer(nb::handle of, int flags) {
+    if (PyObject_GetBuffer(of.ptr(), &view_, flags) != 0) throw nb::python_error();
+  }
+  Buffer(Buffer&& other) noexcept : view_(std::exchange(other.view_, {})) {}
+  Buffer& operator=(Buffer&&) = delete;
+  ~Buffer() { PyBuffer_Release(&view_); }  // does nothing for one that was moved from
+
+  char* data() const { return static_cast<char*>(view_.buf); }
+  size_t size() const { return static_cast<size_t>(view_.len); }
+
+ private:
+  Py_buffer view_{};
+};
+
+/// Copies the bytes from `begin` to `end` of the parts, taken one behind the other, to their place in `into`.
+void copy_span(char* into, const std::vector<Buffer>& parts, size_t begin, size_t end) {
+  size_t start = 0;
+  for (const Buffer& part : parts) {
+    const size_t from = std::max(begin, start), to = std::min(end, start + part.size());
+    if (from < to) std::memcpy(into + from, part.data() + (from - start), to - from);
+    start += part.size();
+  }
+}
+
+/// Copies arrays one behind the other into `into`. The interpreter's lock is given back once for all of them, not
+/// for each: a thread that wants it back waits for as long as another one computes. Large copies take several threads,
+/// for one core does not use the memory's bandwidth.
+void gather(nb::handle into, const nb::list& arrays) {
+  constexpr size_t kBytesOfThread = size_t{1} << 20, kMostThreads = 8;
+  const Buffer target(into, PyBUF_WRITABLE);
+  std::vector<Buffer> parts;
+  parts.reserve(arrays.size());
+  size_t size = 0;
+  for (const nb::handle array : arrays) size += parts.emplace_back(array, PyBUF_SIMPLE).size();
+  if (size != target.size())
+    throw std::invalid_argument("arrays of " + std::to_string(size) + " bytes do not fill " +
+                                std::to_string(target.size()));
+  const nb::gil_scoped_release released;
+  const size_t half = std::max(1u, std::thread::hardware_concurrency() / 2);  // of the cores, for others run meanwhile
+  const size_t count = std::clamp(size / kBytesOfThread, size_t{1}, std::min(kMostThreads, half));
+  const auto copy = [&](size_t i) { copy_span(target.data(), parts, size * i / count, size * (i + 1) / count); };
+  std::vector<std::jthread> threads;
+  size_t next = 1;
+  try {
+    for (; next < count; ++next) threads.emplace_back(copy, next);
+  } catch (const std::system_error&) {  // there can be no more threads: this one does the rest
+  }
+  for (copy(0); next < count; ++next) copy(next);
+}
+
 }  // namespace
 
 void bind_kiln(nb::module_& m) {
@@ -70,6 +128,9 @@ void bind_kiln(nb::module_& m) {
         "device is. Returns what held before.");
   m.def("_kiln_load_mapped", load_mapped, "runtime"_a, "path"_a,
         "Loads the engine of a plan that stays in its file, whose path is given as bytes; None where that fails.");
+  m.def("_kiln_gather", gather, "into"_a, "arrays"_a,
+        "Copies the bytes of contiguous arrays one behind the other into a writable one, which they have to fill: "
+        "ValueError where they do not.");
 }
 
 }  // namespace kiln::python

@@ -11,6 +11,7 @@ from serving import infer, input_of, rows, wait_for
 
 import kiln
 import kiln_models
+from kiln._bindings import bindings
 from kiln.serve import ServeError
 from kiln.serve._batcher import Batcher, Closed, Request, Spans
 from kiln.serve._config import BatchRules
@@ -305,3 +306,35 @@ def test_answers_go_with_their_last_reference():
             assert [one() for one in kept] == [None, None]
         finally:
             gc.enable()
+
+
+# Copies.
+
+
+def test_bytes_are_gathered_in_their_order():
+    """Of many sizes, none among them, and of enough bytes for several threads, whose shares end inside of arrays."""
+    gather = bindings().tensorrt._kiln_gather
+    random = np.random.default_rng(3)
+    for sizes in ((), (0,), (5,), (0, 1, 3, 602_113, 5_000_001, 0, 7), (3_000_000,) * 5):
+        parts = [random.integers(0, 256, size, np.uint8) for size in sizes]
+        for part in parts:
+            part.flags.writeable = False  # as bytes of a request are
+        into = np.zeros(sum(sizes) + 2, np.uint8)
+        gather(into[1:-1], parts)
+        np.testing.assert_array_equal(into[1:-1], np.concatenate([np.empty(0, np.uint8), *parts]))
+        assert into[0] == into[-1] == 0
+
+
+def test_wrong_gathers():
+    gather = bindings().tensorrt._kiln_gather
+    part, into = np.zeros(4, np.uint8), np.zeros(8, np.uint8)
+    with pytest.raises(ValueError, match="arrays of 4 bytes do not fill 8"):
+        gather(into, [part])
+    with pytest.raises(ValueError, match="arrays of 12 bytes do not fill 8"):
+        gather(into, [part] * 3)
+    with pytest.raises(ValueError, match="contiguous"):
+        gather(into, [np.zeros(16, np.uint8)[::2]])
+    with pytest.raises((ValueError, BufferError)):
+        gather(bytes(4), [part])
+    with pytest.raises((TypeError, BufferError)):
+        gather(into, [3])

@@ -46,7 +46,7 @@ def test_too_large(engine):
         answer = request(server, "POST", PATH, (b" " * 400 for _ in range(1000)))  # of unknown length
         assert answer.status == 413 and "more bytes; 1000 are possible" in answer.error
         assert infer(server, "affine", X).status == 200
-        assert server.budget.used == 0
+        wait_for(lambda: server.budget.used == 0)
 
 
 def test_too_many_bytes_at_once(engine):
@@ -55,7 +55,7 @@ def test_too_many_bytes_at_once(engine):
         held.sendall(b"POST %s HTTP/1.1\r\nhost: x\r\ncontent-length: 9000\r\n\r\n1" % PATH.encode())
         wait_for(lambda: server.budget.used == 9000)
         answer = request(server, "POST", PATH, b" " * 2000)
-        assert answer.status == 503 and "the server holds 9000 bytes" in answer.error
+        assert answer.status == 503 and "the server holds 9000 bytes of requests and answers" in answer.error
         assert answer.headers["retry-after"] == "1"
         held.close()
         wait_for(lambda: server.budget.used == 0)
@@ -117,10 +117,15 @@ def test_clients_that_do_not_read():
     one = {"name": "x", "datatype": "FP32", "shape": [1], "data": [1]}
     body = json.dumps({"inputs": [one], "parameters": {"binary_data_output": True}}).encode()
     head = b"POST /v2/models/large/infer HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n" % len(body)
-    with serving.serve({"large": engine}, write_seconds=0.5, grpc_port=None) as server:
+    with serving.serve(
+        {"large": engine}, write_seconds=3, max_bytes_in_flight=6 * size, grpc_port=None
+    ) as server:
         patient = connect(server)
         patient.sendall(head + body)
-        time.sleep(2)
+        wait_for(lambda: server.budget.used > 4 * size)
+        refused = request(server, "POST", "/v2/models/large/infer", body)  # its answer would be too much beside the other
+        assert refused.status == 503 and "bytes of requests and answers" in refused.error
+        time.sleep(5)
         ended, found = closed_within(patient, 10)
         assert ended and len(found) < 4 * size
         reader = connect(server)  # one that reads gets all of it

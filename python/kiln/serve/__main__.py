@@ -7,6 +7,7 @@ import ctypes
 import logging
 import math
 import pathlib
+import resource
 import signal
 import sys
 import threading
@@ -22,6 +23,7 @@ from ._sources import parse_shapes
 log = logging.getLogger("kiln.serve")
 
 _TRIM_SECONDS = 10
+_OTHER_FILES = 256  # beside connections: plans, libraries, the log
 
 
 def _port(text: str) -> int | None:
@@ -104,6 +106,19 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     )
 
 
+def _allow_files(settings: Settings) -> None:
+    """Raises the process's limit of open files, if it may, so that connections end at the server's own limit."""
+    wanted = 2 * settings.max_connections + _OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    if most < wanted:
+        log.warning("%d files may be open (ulimit -n); %d connections of both protocols need %d", most,
+                    settings.max_connections, wanted)  # fmt: skip
+
+
 def _give_back_memory() -> None:
     """Gives the system what the C library keeps of large requests that have ended, where it can (glibc)."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
@@ -142,7 +157,9 @@ def main(words: list[str] | None = None) -> int:
     log_to_stderr(arguments.log_level, arguments.log_format == "json")
     shapes = BuildShapes(arguments.min_shapes, arguments.opt_shapes, arguments.max_shapes)
     try:
-        server = Server(models, repositories=arguments.model_repository, settings=_settings(arguments), shapes=shapes)
+        settings = _settings(arguments)
+        _allow_files(settings)
+        server = Server(models, repositories=arguments.model_repository, settings=settings, shapes=shapes)
     except ValueError as failure:
         log.error("%s", failure)
         return 1

@@ -16,7 +16,7 @@ from ._errors import Reason, ServeError, invalid
 from ._settings import Settings
 
 _WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
-_UNKNOWN_LENGTH_STEP = 1 << 20  # what is reserved at a time of a body that does not tell its length
+_STEP = 1 << 16  # bytes reserved ahead of those that have come: a client that sends nothing holds no more
 _MOST_DISCARDED = 1 << 30  # of a body that is too large: a client that has sent it reads the answer
 
 
@@ -73,6 +73,11 @@ class _Reader:
         self._budget.take(size)
         self.reserved += size
 
+    def _reserve_ahead(self, there: int, most: int) -> None:
+        """Reserves a step beyond what is there already."""
+        if there >= self.reserved:
+            self._reserve(max(0, min(there + _STEP, most) - self.reserved))
+
     async def _next(self) -> tuple[bytes, bool]:
         message = await self._receive()
         if message["type"] == "http.disconnect":
@@ -86,25 +91,29 @@ class _Reader:
                 await self._discard()
             raise _too_large(declared, self._limit)
         try:
-            self._reserve(declared if declared is not None else _UNKNOWN_LENGTH_STEP)
+            self._reserve_ahead(0, self._limit if declared is None else declared)
         except ServeError:
             await self._discard()
             raise
-        return await (self._read_unknown() if declared is None else self._read_known(declared))
+        data = await (self._read_unknown() if declared is None else self._read_known(declared))
+        if len(data) > self.reserved:
+            self._reserve(len(data) - self.reserved)
+        return data
 
     async def _read_known(self, declared: int) -> Any:
         body, more = await self._next()
         if not more:
             return body
-        into = bytearray(declared)  # aligned, and filled once
+        into = np.empty(declared, np.uint8)  # aligned, and filled once; memory that is not filled yet is none
         at = 0
         while True:
             if at + len(body) > declared:
                 raise invalid("the body is longer than its Content-Length")
-            into[at : at + len(body)] = body
+            into[at : at + len(body)] = np.frombuffer(body, np.uint8)
             at += len(body)
             if not more:
                 break
+            await self._grow(at, declared)
             body, more = await self._next()
         if at != declared:
             raise invalid(f"the body has {at} bytes; Content-Length is {declared}")
@@ -119,9 +128,15 @@ class _Reader:
                 await self._discard(more)
                 raise _too_large("more", self._limit)
             into += body
-            if len(into) > self.reserved:
-                self._reserve(max(len(into) - self.reserved, _UNKNOWN_LENGTH_STEP))
+            await self._grow(len(into), self._limit, more)
         return into
+
+    async def _grow(self, there: int, most: int, more: bool = True) -> None:
+        try:
+            self._reserve_ahead(there, most)
+        except ServeError:
+            await self._discard(more)
+            raise
 
     async def _discard(self, more: bool = True) -> None:
         """Reads the rest of a body that is refused, so that the client gets to read why."""
@@ -142,6 +157,8 @@ class _Reader:
             raise _too_large("more", self._limit)
         if not worker.eof:
             raise invalid(f"the body is not all of what was compressed by {coding}")
+        if worker.unused_data:
+            raise invalid(f"the body has {len(worker.unused_data)} bytes behind what was compressed by {coding}")
         if len(data) + len(found) > self.reserved:
             self._reserve(len(data) + len(found) - self.reserved)
         return found

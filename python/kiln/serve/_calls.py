@@ -17,6 +17,7 @@ from ._version import Tensor, Version
 # Parameters of Triton's extensions that would change the answer.
 _NOT_SUPPORTED = ("sequence_id", "sequence_start", "sequence_end", "shared_memory_region", "classification")
 _MOST_AXES = 64
+_MOST_EXTENT = (1 << 63) - 1
 _MOST_TIMEOUT_US = 1 << 53
 
 
@@ -71,25 +72,25 @@ def check_tensor(name: str, datatype: str, shape: list[int]) -> tuple[int, ...]:
     if len(shape) > _MOST_AXES:
         raise invalid(f"input {name!r} has {len(shape)} axes")
     for extent in shape:
-        if not isinstance(extent, int) or isinstance(extent, bool) or extent < 0:
-            raise invalid(f"input {name!r} has the extent {extent!r}; whole numbers from 0 on are needed")
+        if not isinstance(extent, int) or isinstance(extent, bool) or not 0 <= extent <= _MOST_EXTENT:
+            raise invalid(f"input {name!r} has the extent {extent!r}; whole numbers from 0 to 2^63 - 1 are needed")
     return tuple(shape)
 
 
 class Budget:
-    """Bytes of the requests that are in the server. Any thread may use it."""
+    """Bytes of the requests that are in the server, and of answers that are being sent. Any thread may use it."""
 
     def __init__(self, most: int):
         self._most, self._lock = most, threading.Lock()
         self.used = 0
 
     def take(self, size: int) -> None:
-        """Adds a request's bytes. Raises ServeError where there are too many already."""
+        """Adds the bytes of a request or an answer. Raises ServeError where there are too many already."""
         with self._lock:
             if self.used + size > self._most:
                 raise ServeError(
                     Reason.FULL,
-                    f"the server holds {self.used} bytes of requests; {size} more would exceed {self._most}: "
+                    f"the server holds {self.used} bytes of requests and answers; {size} more would exceed {self._most}: "
                     "try again later",
                 )
             self.used += size

@@ -44,6 +44,11 @@ class _LimitedConnection(HttpToolsProtocol):
             self._await_head()
         super().on_message_begin()
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        # Fields behind a chunked body mean nothing here, and have no limit.
+        if self._head_timer is not None:
+            super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
         self._head_is_here()
         super().on_headers_complete()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -16,6 +16,7 @@ from ._calls import Call, check_parameters, check_tensor, run
 from ._errors import ServeError, invalid
 from ._fields import METHODS, METHODS_NOT_SUPPORTED
 from ._messages import MESSAGES, PACKAGE
+from ._receiver import Receiver, StreamReader
 from ._types import numpy_type
 from ._version import Version
 
@@ -28,6 +29,9 @@ SERVICE = f"{PACKAGE}.GRPCInferenceService"
 _HEALTH_SERVICE = "grpc.health.v1.Health"
 _SERVING, _NOT_SERVING = b"\x08\x01", b"\x08\x02"  # HealthCheckResponse{status}
 _MOST_IN_A_STREAM = 32  # requests of a stream that wait or run at one time
+_MOST_STREAMS = 128
+_MOST_DETAILS = 1000  # characters of a status; clients refuse long ones
+_LONG_NUMBERS = 1 << 17  # bytes of a message above which a thread reads numbers in it, so that other requests go on
 
 _CONTENTS = {
     "BOOL": "bool_contents",
@@ -78,12 +82,13 @@ def _typed_data(tensor: Any, shape: tuple[int, ...]) -> np.ndarray:
     others = [held.name for held, _ in tensor.contents.ListFields() if held.name != field]
     if others:
         raise invalid(f"input {tensor.name!r} of {tensor.datatype} has {others[0]}; {field} is needed")
-    found = np.asarray(getattr(tensor.contents, field))
-    if found.size != math.prod(shape):
+    numbers = getattr(tensor.contents, field)
+    if len(numbers) != math.prod(shape):
         raise invalid(
-            f"input {tensor.name!r} has {found.size} elements in {field}; its shape {list(shape)} has "
+            f"input {tensor.name!r} has {len(numbers)} elements in {field}; its shape {list(shape)} has "
             f"{math.prod(shape)}"
         )
+    found = np.asarray(numbers)
     target = numpy_type(tensor.datatype)
     if target.kind in "iu" and found.size:
         limits = np.iinfo(target)
@@ -107,6 +112,9 @@ class Servicer:
 
     def __init__(self, server: Server):
         self._server, self._repository = server, server.repository
+        self._receiver = Receiver(server.settings)
+        self._long_numbers = asyncio.Lock()
+        self._streams = 0
 
     # Health and metadata.
 
@@ -152,46 +160,32 @@ class Servicer:
 
     # Inference.
 
-    async def ModelInfer(self, request: Any, seconds: float | None = None) -> Any:
-        size = request.ByteSize()
+    async def infer(self, box: list[Any], size: int, seconds: float | None = None) -> Any:
+        """Answers the ModelInferRequest of so many bytes in `box`, which may take so many seconds.
+
+        It takes the request out, and so holds its bytes once while it waits: those of the tensors.
+        """
         self._server.budget.take(size)
         try:
-            call = _read_call(request)
+            if box[0].raw_input_contents or size <= _LONG_NUMBERS:
+                call = _read_call(box.pop())
+            else:
+                async with self._long_numbers:
+                    call = await asyncio.to_thread(_read_call, box.pop())
             limit = self._server.settings.request_seconds
             version, outputs = await run(self._repository, call, limit if seconds is None else min(limit, seconds))
         finally:
             self._server.budget.give_back(size)
-        return _answer(version, request.id, outputs)
+        return _answer(version, call.id, outputs)
 
-    async def ModelStreamInfer(self, requests: AsyncIterator[bytes]) -> AsyncIterator[Any]:
-        """Answers the requests of a stream in their order. They run side by side, and may be joined."""
-        queue: asyncio.Queue = asyncio.Queue(_MOST_IN_A_STREAM)
-        begun: set[asyncio.Task] = set()
-
-        async def read() -> None:
-            async for data in requests:
-                task = asyncio.create_task(self._answer_in_stream(data))
-                begun.add(task)
-                task.add_done_callback(begun.discard)
-                await queue.put(task)
-            await queue.put(None)
-
-        reader = asyncio.create_task(read())
-        try:
-            while (task := await queue.get()) is not None:
-                yield await task
-        finally:
-            reader.cancel()
-            for task in list(begun):
-                task.cancel()
-
-    async def _answer_in_stream(self, data: bytes) -> Any:
+    async def _answer_in_stream(self, box: list[bytes]) -> Any:
+        """The answer to the message in `box`, which it takes out."""
         response = MESSAGES["ModelStreamInferResponse"]
-        call_id = ""
+        call_id, size = "", len(box[0])
         try:
-            request = _parse("ModelInferRequest", data)
-            call_id = request.id
-            return response(infer_response=await self.ModelInfer(request))
+            requests = [_parse("ModelInferRequest", box.pop())]
+            call_id = requests[0].id
+            return response(infer_response=await self.infer(requests, size))
         except ServeError as failure:
             # Triton's clients find the request of an error by the answer's id.
             return response(error_message=str(failure), infer_response={"id": call_id})
@@ -199,25 +193,88 @@ class Servicer:
             log.exception("a request of a stream failed")
             return response(error_message=f"{type(failure).__name__}: {failure}", infer_response={"id": call_id})
 
+    # Calls.
 
-def _status(failure: ServeError) -> grpc.StatusCode:
-    return grpc.StatusCode[failure.reason.grpc_code]
+    def unary(self, name: str) -> Any:
+        """The handler of a method with one request and one answer.
 
+        For gRPC its requests are a stream, so that a message which does not come ends the call; on the wire both are
+        the same. Failures are set, not raised by `abort`: that leaves cycles which keep the request's bytes until the
+        garbage collector comes, and it does not count bytes.
+        """
+        method = None if name == "ModelInfer" else getattr(self, name)
 
-def _unary(name: str, method: Callable[..., Awaitable[Any]]) -> Any:
-    timed = name == "ModelInfer"
+        async def call(_: Any, context: Any) -> bytes:
+            try:
+                box = [await self._receiver.receive(context)]
+                size = len(box[0])
+                box = [_parse(f"{name}Request", box.pop())]
+                if method is None:
+                    answer = await self.infer(box, size, context.time_remaining())
+                else:
+                    answer = await method(box.pop())
+                return self._counted(answer.SerializeToString(), context)
+            except ServeError as failure:
+                _set_status(context, failure.reason.grpc_code, str(failure))
+            except Exception as failure:
+                log.exception("a request of gRPC failed", extra={"method": name})
+                _set_status(context, "INTERNAL", f"{type(failure).__name__}: {failure}")
+            return b""
 
-    async def call(data: bytes, context: Any) -> Any:
+        return grpc.stream_unary_rpc_method_handler(call)
+
+    def _counted(self, answer: bytes, context: Any) -> bytes:
+        """Counts the bytes of an answer until its call ends: a client may ask for much and read it slowly."""
+        size = len(answer)
+        self._server.budget.take(size)
+        context.add_done_callback(lambda _: self._server.budget.give_back(size))
+        return answer
+
+    def stream(self) -> Any:
+        """The handler of ModelStreamInfer: answers the requests of a stream in their order. They run side by side,
+        and may be joined."""
+
+        async def call(_: Any, context: Any) -> AsyncIterator[bytes]:
+            if self._streams >= _MOST_STREAMS:
+                _set_status(context, "RESOURCE_EXHAUSTED", f"{_MOST_STREAMS} streams are open; try again later")
+                return
+            self._streams += 1
+            answers: asyncio.Queue = asyncio.Queue(_MOST_IN_A_STREAM)
+            messages = StreamReader(context, self._server.settings.idle_seconds)
+            reader = asyncio.create_task(self._read_stream(messages, answers))
+            try:
+                while (task := await answers.get()) is not None:
+                    answer = (await task).SerializeToString()
+                    self._server.budget.take(len(answer))
+                    try:
+                        yield answer
+                    finally:
+                        self._server.budget.give_back(len(answer))
+                await reader
+            except ServeError as failure:
+                _set_status(context, failure.reason.grpc_code, str(failure))
+            finally:
+                self._streams -= 1
+                reader.cancel()
+                for task in list(messages.answering):
+                    task.cancel()
+
+        return grpc.stream_stream_rpc_method_handler(call)
+
+    async def _read_stream(self, messages: StreamReader, answers: asyncio.Queue) -> None:
+        """Begins to answer the messages of a stream, and puts the tasks in the queue; None ends it."""
         try:
-            request = _parse(f"{name}Request", data)
-            return await (method(request, context.time_remaining()) if timed else method(request))
-        except ServeError as failure:
-            await context.abort(_status(failure), str(failure))
-        except Exception as failure:
-            log.exception("a request of gRPC failed", extra={"method": name})
-            await context.abort(grpc.StatusCode.INTERNAL, f"{type(failure).__name__}: {failure}")
+            while (box := [await messages.next()])[0] is not grpc.aio.EOF:
+                task = asyncio.create_task(self._answer_in_stream(box))
+                messages.begin(task)
+                await answers.put(task)
+        finally:
+            await answers.put(None)
 
-    return grpc.unary_unary_rpc_method_handler(call, None, _serialize)
+
+def _set_status(context: Any, code: str, words: str) -> None:
+    context.set_code(grpc.StatusCode[code])
+    context.set_details(words if len(words) <= _MOST_DETAILS else words[:_MOST_DETAILS] + " ...")
 
 
 def _parse(name: str, data: bytes) -> Any:
@@ -228,31 +285,19 @@ def _parse(name: str, data: bytes) -> Any:
         raise invalid(f"the request is no {name}: {failure}") from None
 
 
-def _serialize(message: Any) -> bytes:
-    return message.SerializeToString()
-
-
-def _stream(servicer: Servicer) -> Any:
-    async def call(requests: AsyncIterator[Any], context: Any) -> AsyncIterator[Any]:
-        async for answer in servicer.ModelStreamInfer(requests):
-            yield answer
-
-    return grpc.stream_stream_rpc_method_handler(call, None, _serialize)
-
-
 def _missing(name: str) -> Any:
-    async def call(request: bytes, context: Any) -> bytes:
-        await context.abort(grpc.StatusCode.UNIMPLEMENTED, f"{name} is not supported")
-        raise AssertionError("abort raises")
+    async def call(_: Any, context: Any) -> bytes:
+        _set_status(context, "UNIMPLEMENTED", f"{name} is not supported")
+        return b""
 
-    return grpc.unary_unary_rpc_method_handler(call)
+    return grpc.stream_unary_rpc_method_handler(call)
 
 
 def _health(server: Server) -> Any:
-    async def check(request: bytes, context: Any) -> bytes:
+    async def check(_: Any, context: Any) -> bytes:
         return _SERVING if server.is_ready else _NOT_SERVING
 
-    return grpc.unary_unary_rpc_method_handler(check)
+    return grpc.stream_unary_rpc_method_handler(check)
 
 
 def make_server(server: Server) -> tuple[Any, int]:
@@ -262,17 +307,20 @@ def make_server(server: Server) -> tuple[Any, int]:
         ("grpc.max_receive_message_length", settings.max_request_bytes),
         ("grpc.max_send_message_length", -1),
         ("grpc.max_concurrent_streams", settings.max_connections),
+        ("grpc.max_allowed_incoming_connections", settings.max_connections),
         ("grpc.max_connection_idle_ms", int(settings.idle_seconds * 1000)),
         ("grpc.server_handshake_timeout_ms", int(settings.header_seconds * 1000)),
         ("grpc.keepalive_time_ms", int(settings.idle_seconds * 1000)),
         ("grpc.http2.min_ping_interval_without_data_ms", 5000),
+        # gRPC widens the window of a connection by its measured bandwidth, to megabytes, and keeps as much memory of
+        # messages that it refused until the connection ends. Without, a message that is read has its own window still.
+        ("grpc.http2.bdp_probe", 0),
         ("grpc.so_reuseport", 0),
     ]
     made = grpc.aio.server(options=options, maximum_concurrent_rpcs=settings.max_connections)
     servicer = Servicer(server)
-    handlers = {name: _unary(name, getattr(servicer, name)) for name in METHODS if name != "ModelStreamInfer"}
-    handlers["ModelInfer"] = _unary("ModelInfer", servicer.ModelInfer)
-    handlers["ModelStreamInfer"] = _stream(servicer)
+    handlers = {name: servicer.unary(name) for name in METHODS if name != "ModelStreamInfer"}
+    handlers["ModelStreamInfer"] = servicer.stream()
     handlers |= {name: _missing(name) for name in METHODS_NOT_SUPPORTED}
     made.add_generic_rpc_handlers(
         (

@@ -215,7 +215,13 @@ class Endpoints:
         content_type = _JSON
         if len(parts) > 1:
             headers, content_type = [(HEADER_LENGTH, str(header_size))], "application/octet-stream"
-        await exchange.answer(200, parts, content_type, headers)
+        # A client may ask for much and read it slowly.
+        size = sum(map(len, parts))
+        self.server.budget.take(size)
+        try:
+            await exchange.answer(200, parts, content_type, headers)
+        finally:
+            self.server.budget.give_back(size)
 
 
 async def _until_gone(receive: Any) -> None:
@@ -242,6 +248,9 @@ def override_of(parameters: dict[str, Any]) -> Any:
     if not isinstance(parameters["config"], str):
         raise invalid("parameter 'config' of a load is not a text")
     try:
-        return config_from_json(parameters["config"])
+        config = config_from_json(parameters["config"])
     except ConfigError as failure:
         raise invalid(str(failure)) from None
+    if "timing_cache" in config.parameters:
+        raise invalid("parameter 'timing_cache' names a file that the server writes: a load may not bring it")
+    return config

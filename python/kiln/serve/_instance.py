@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._bindings import bindings
 from .._device import current_device, driver
 from .._engine import Engine
 from .._errors import Error, ShapeError
@@ -159,10 +160,7 @@ class Instance:
         else:
             shape = (sum(part.shape[0] for part in parts), *parts[0].shape[1:])
         into = self._buffers[i].take(math.prod(shape) * dtype.itemsize)
-        at = 0
-        for part in parts:
-            into[at : at + part.data.size] = part.data
-            at += part.data.size
+        bindings().tensorrt._kiln_gather(into, [part.data for part in parts])
         return into.view(dtype).reshape(shape)
 
     def _divided(self, outputs: dict[str, Any], requests: list[Request]) -> list[dict[str, Any]]:

@@ -38,7 +38,7 @@ class _Collector:
         server = self._server
         yield GaugeMetricFamily("kiln_ready", "Whether the server takes requests", value=float(server.is_ready))
         used = float(server.budget.used)
-        yield GaugeMetricFamily("kiln_request_bytes", "Bytes of requests in the server", value=used)
+        yield GaugeMetricFamily("kiln_request_bytes", "Bytes of requests in the server, and of answers", value=used)
         states = GaugeMetricFamily("kiln_model_ready", "Whether a version of a model is served", labels=_LABELS)
         for row in server.repository.index():
             states.add_metric([row["name"], row["version"]], float(row["state"] == "READY"))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
+import functools
 import logging
 import os
 import pathlib
 import socket
-import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from ._http import Endpoints, override_of
 from ._repository import Repository
 from ._settings import Settings
 from ._sources import BuildShapes, EngineSource, FileSource
+from ._threads import LoopThread
 from ._types import OF_ENGINE
 from ._version import Tensor, Version
 
@@ -39,6 +40,7 @@ EXTENSIONS = [
     "statistics",
 ]
 _START_SECONDS = 30
+_MOST_LOADS = 2  # for clients, at one time
 
 
 class Server:
@@ -80,11 +82,9 @@ class Server:
         """host:port; None without HTTP."""
         self.grpc_address: str | None = None
         self._state = "new"
-        self._thread: threading.Thread | None = None
-        self._opened = threading.Event()
-        self._failure: BaseException | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._stop: asyncio.Event | None = None
+        self._limit = 0.0  # seconds that requests get to end when the server stops
+        self._threads: list[LoopThread] = []
+        self._loader = concurrent.futures.ThreadPoolExecutor(_MOST_LOADS, "kiln-load")
 
     # Life.
 
@@ -93,13 +93,19 @@ class Server:
         if self._state != "new":
             raise RuntimeError("a server starts once")
         self._state = "loading"
-        if self.settings.http_port is not None or self.settings.grpc_port is not None:
-            self._thread = threading.Thread(target=self._serve, name="kiln-serve", daemon=True)
-            self._thread.start()
-            self._opened.wait()
-            if self._failure is not None:
-                self._state = "stopped"
-                raise self._failure
+        for kind, port, serve in (
+            ("http", self.settings.http_port, self._http),
+            ("grpc", self.settings.grpc_port, self._grpc),
+        ):
+            if port is not None:
+                self._threads.append(LoopThread(f"kiln-{kind}", serve))
+        try:
+            for thread in self._threads:
+                thread.start()
+        except BaseException:
+            self._close_ports(0)
+            self._state = "stopped"
+            raise
         self.failed = self.repository.load_all()
         if self._state == "loading":
             self._state = "ready"
@@ -119,11 +125,7 @@ class Server:
         limit = self.settings.drain_seconds if seconds is None else seconds
         end = time.monotonic() + limit
         log.info("stopping; requests get %g s to end", limit)
-        if self._thread is not None and self._loop is not None:
-            self._limit = limit
-            assert self._stop is not None
-            self._loop.call_soon_threadsafe(self._stop.set)
-            self._thread.join()
+        self._close_ports(limit)
         lost = self.repository.close(max(0.0, end - time.monotonic()))
         self._state = "stopped"
         log.info("stopped", extra={"requests_lost": lost})
@@ -140,29 +142,24 @@ class Server:
         """Whether all models were loaded, or have failed to, and the server does not stop."""
         return self._state == "ready"
 
-    def _serve(self) -> None:
-        try:
-            asyncio.run(self._run())
-        except BaseException as failure:
-            self._failure = failure
-            if self._opened.is_set():
-                log.exception("the server ended")
-        finally:
-            self._opened.set()
+    def _close_ports(self, seconds: float) -> None:
+        self._limit = seconds
+        for thread in self._threads:
+            thread.stop()
+        for thread in self._threads:
+            thread.join()
+        self._threads.clear()
+        self._loader.shutdown(wait=False, cancel_futures=True)
 
-    async def _run(self) -> None:
-        settings = self.settings
-        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        async with contextlib.AsyncExitStack() as stack:
-            if settings.http_port is not None:
-                await stack.enter_async_context(self._http())
-            if settings.grpc_port is not None:
-                grpc_server, port = make_server(self)
-                await grpc_server.start()
-                self.grpc_address = _address(settings.host, port)
-                stack.push_async_callback(lambda: grpc_server.stop(self._limit))
-            self._opened.set()
-            await self._stop.wait()
+    @contextlib.asynccontextmanager
+    async def _grpc(self) -> Any:
+        server, port = make_server(self)
+        await server.start()
+        self.grpc_address = _address(self.settings.host, port)
+        try:
+            yield
+        finally:
+            await server.stop(self._limit)
 
     @contextlib.asynccontextmanager
     async def _http(self) -> Any:
@@ -196,8 +193,6 @@ class Server:
             server.should_exit = True
             await task
 
-    _limit = 0.0
-
     # For both protocols.
 
     def metadata(self) -> dict[str, Any]:
@@ -222,11 +217,15 @@ class Server:
         """Loads a model in a thread, while requests go on."""
         self._check_control()
         override = override_of(parameters)
-        await asyncio.to_thread(self.repository.load, name, override)
+        await self._in_loader(self.repository.load, name, override)
 
     async def unload_for_client(self, name: str) -> None:
         self._check_control()
-        await asyncio.to_thread(self.repository.unload, name)
+        await self._in_loader(self.repository.unload, name)
+
+    async def _in_loader(self, change: Callable[..., None], *arguments: Any) -> None:
+        # Threads of their own: loads take long, and requests wait for the loop's.
+        await asyncio.get_running_loop().run_in_executor(self._loader, change, *arguments)
 
     # For the program.
 
@@ -257,10 +256,15 @@ class Server:
         return self.submit(model, inputs, **options).result()
 
 
+@functools.lru_cache(64)
+def _datatype_of(dtype: np.dtype) -> str | None:
+    return OF_ENGINE.get(dtype.name) if dtype.isnative else None
+
+
 def _tensor_of(name: str, array: Any) -> Tensor:
     array = np.ascontiguousarray(array)
-    datatype = OF_ENGINE.get(array.dtype.name)
-    if datatype is None or not array.dtype.isnative:
+    datatype = _datatype_of(array.dtype)
+    if datatype is None:
         raise invalid(f"input {name!r} is an array of {array.dtype}, which engines do not have")
     return Tensor(datatype, np.shape(array), array.reshape(-1).view(np.uint8))
 

@@ -20,7 +20,8 @@ class Settings:
     max_request_bytes: int = 64 * MIB
     """The largest request, decompressed."""
     max_bytes_in_flight: int = 1024 * MIB
-    """Bytes of all requests that are being read, wait or run; above it requests are refused."""
+    """Bytes of all requests that are being read, wait or run, and of answers that are being sent; above it requests are
+    refused."""
     max_queue: int = 1024
     """Requests that may wait for one version of a model."""
     max_connections: int = 1024
