@@ -6,10 +6,8 @@ namespace {
 
 double cycles(const AttentionKernel& k, const AttentionTraits& traits, const Machine& machine) {
   const double work = static_cast<double>(k.keys * k.depth) / (32 * 64);
-  const double joining = k.cluster > 1 ? 3000 : 0;  // a release of a cluster waits for all of a block's accesses
-  return 700 + joining +
-         std::max(1.0, blocks_each(k, traits, machine)) * static_cast<double>(k.warps) *
-             (235 + slowdown(k) * 180 * steps_of(traits, k.keys * k.warps * k.cluster) * work);
+  return 700 + std::max(1.0, blocks_each(k, traits, machine)) * static_cast<double>(k.warps) *
+                   (235 + slowdown(k) * 180 * steps_of(traits, k.keys * k.warps) * work);
 }
 
 void search(AttentionSearch& search) {
@@ -17,15 +15,6 @@ void search(AttentionSearch& search) {
   for (AttentionSearch::Shape shape : {AttentionSearch::Shape{4, 16, 32}, {8, 16, 32}}) {
     if (search.traits.keys <= shape.warps * shape.keys) shape.stages = 1;
     search.add(kAttentionSplit, search.is_single() ? kWholeBanks : 0, shape);
-    // Where queries are few, more blocks read the keys, as long as each warp has some.
-    const int64_t blocks = ceil_div(search.traits.queries, shape.rows) * search.traits.heads;
-    for (shape.cluster = 2; search.machine.compute >= 90 && shape.cluster <= 8 &&
-                            blocks * shape.cluster <= 2 * search.machine.multiprocessors &&
-                            shape.cluster * shape.warps * shape.keys < 2 * search.traits.keys;
-         shape.cluster *= 2) {
-      shape.stages = search.traits.keys <= shape.cluster * shape.warps * shape.keys ? 1 : 2;
-      search.add(kAttentionSplit, search.is_single() ? kWholeBanks : 0, shape);
-    }
   }
 }
 

@@ -30,7 +30,6 @@ bool AttentionKernel::reads_maps() const { return family->plan_maps != nullptr; 
 std::string AttentionKernel::name() const {
   return str(family->name, ' ', queries(), " queries in ", warps, " warps, ", keys, " keys", turns ? " in turns" : "",
              stages == 2 ? "" : str(", ", stages, " stages"), causal ? ", causal" : "", joined ? ", joined" : "",
-             cluster == 1 ? "" : str(", ", cluster, " blocks"),
              piece == 16 ? "" : str(", pieces of ", piece, " bytes"), result ? str(", to ", *result) : "");
 }
 
@@ -43,8 +42,6 @@ Status AttentionKernel::check() const {
               " stages"));
   TRY(require(!result || steps::is_quantized_result(*result), "attention's kernels do not quantize to ",
               result.value_or(element)));
-  TRY(require(cluster == 1 || (family == &kAttentionSplit && (cluster == 2 || cluster == 4 || cluster == 8)),
-              "attention's ", family->name, " kernels do not share keys among ", cluster, " blocks"));
   TRY(require(!joined || family == &kAttentionSplit, "attention's ", family->name, " kernels read keys of one tensor"));
   return require(piece >= 1 && piece <= 16 && std::has_single_bit(static_cast<uint64_t>(piece)),
                  "an attention kernel loads pieces of ", piece, " bytes; a power of two up to 16 is needed");
@@ -72,7 +69,7 @@ Result<AttentionLaunch> plan_attention(const AttentionKernel& kernel, AttentionA
     a.causal_offset = a.keys;
     share_keys(a);
   }
-  const int64_t blocks = int64_t{a.batch} * a.heads * ceil_div(a.queries, kernel.queries()) * kernel.cluster;
+  const int64_t blocks = int64_t{a.batch} * a.heads * ceil_div(a.queries, kernel.queries());
   TRY(require(blocks < (int64_t{1} << 31), "attention of ", blocks, " blocks exceeds a grid's 2^31 - 1"));
   const int64_t head_bytes = std::max<int64_t>(1, int64_t{a.keys} * (a.depth + a.value_depth) * size_of(kernel));
   a.section = static_cast<int32_t>(
@@ -82,7 +79,6 @@ Result<AttentionLaunch> plan_attention(const AttentionKernel& kernel, AttentionA
   shape.grid[0] = static_cast<uint32_t>(blocks);
   shape.block[0] = static_cast<uint32_t>(kernel.warps * 32);
   shape.shared_bytes = static_cast<uint32_t>(kernel.family->shared_bytes(kernel));
-  shape.cluster = static_cast<uint32_t>(kernel.cluster);
   shape.pdl = blocks <= 2 * multiprocessors;
   if (kernel.reads_maps()) TRY(kernel.family->plan_maps(kernel, a, multiprocessors, launch));
   return launch;

@@ -32,7 +32,6 @@ struct AttentionKernel {
   bool has_mask = false, nan_rows_are_zero = false;
   bool causal = false;          ///< the last query sees all keys, each one before it one fewer
   bool joined = false;          ///< keys and values are those of two tensors each: of kAttentionSplit
-  int64_t cluster = 1;          ///< blocks that share the keys of their queries: of kAttentionSplit, from sm_90 on
   std::optional<DType> result;  ///< bytes that the result is quantized to; none: it has the type of the elements
 
   static constexpr int64_t kMostDepth = 128;
@@ -44,7 +43,7 @@ struct AttentionKernel {
     f("family", self.family), f("element", self.element), f("depth", self.depth), f("warps", self.warps);
     f("rows", self.rows), f("keys", self.keys), f("stages", self.stages), f("piece", self.piece);
     f("turns", self.turns), f("has_mask", self.has_mask), f("nan_rows_are_zero", self.nan_rows_are_zero);
-    f("causal", self.causal), f("joined", self.joined), f("cluster", self.cluster), f("result", self.result);
+    f("causal", self.causal), f("joined", self.joined), f("result", self.result);
   }
 };
 std::string_view entry_of(const AttentionKernel& kernel);

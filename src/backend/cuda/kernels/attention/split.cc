@@ -5,11 +5,9 @@ namespace kiln::cuda {
 namespace {
 
 int64_t queries(const AttentionKernel& k) { return k.rows; }
-/// Shared memory of a block: each warp's copies, and then its part of the result in their place; in a cluster, behind
-/// them, what all of a block's parts make.
+/// Shared memory of a block: each warp's copies, and then its part of the result in their place.
 int64_t shared_bytes(const AttentionKernel& k) {
-  const int64_t part = k.rows * (2 + k.depth + 8) * 4;
-  return k.warps * std::max(staged_bytes(k), part) + (k.cluster > 1 ? part : 0);
+  return k.warps * std::max(staged_bytes(k), k.rows * (2 + k.depth + 8) * 4);
 }
 
 }  // namespace

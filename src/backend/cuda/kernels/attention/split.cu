@@ -1,9 +1,8 @@
-// softmax(q k^T * scale + mask) v for few queries or short sequences, floats in TF32. A block, or the blocks of a
-// cluster, have 16 queries of one head, and their warps share the keys. Each warp copies its own keys, so that no warp
-// waits for another until the sums are joined at the end.
+// softmax(q k^T * scale + mask) v for few queries or short sequences, floats in TF32. A block has 16 queries of one
+// head, and its warps share the keys. Each warp copies its own keys, so that no warp waits for another until the sums
+// are joined at the end.
 #include "attention/scores.cuh"
 #include "gemm/tile.cuh"
-#include "ptx/cluster.cuh"
 
 namespace kiln {
 
@@ -101,69 +100,34 @@ constexpr int kStageBytes = KTile::kBytes + VTile::kBytes, kStagesBytes = QTile:
               kWarpBytes = kStagesBytes > sizeof(Part) ? kStagesBytes : sizeof(Part);
 static_assert(kWarpBytes % 128 == 0, "tiles begin where lines of banks do");
 
-/// A thread's piece of a row: columns of sums, and what all of the row's weights are relative to and add up to.
-struct Piece {
-  static constexpr int kEach = kQueries * kTile.depth / (kTile.warps * 32);
-  float base = kHidden, total = 0, sums[kEach] = {};
-  static __device__ __forceinline__ int row() { return threadIdx.x * kEach / kTile.depth; }
-  static __device__ __forceinline__ int column() { return threadIdx.x * kEach % kTile.depth; }
-  /// Joins kParts parts, whose numbers base(part), total(part) and sum(part, column) give.
-  template <int kParts, class Base, class Total, class Sum>
-  __device__ __forceinline__ void join(float scale, Base base_of, Total total_of, Sum sum_of) {
-#pragma unroll
-    for (int p = 0; p < kParts; ++p) base = fmaxf(base, base_of(p));
-#pragma unroll
-    for (int p = 0; p < kParts; ++p) {
-      const float from = base_of(p), factor = from == kHidden ? 0.f : power_of_two((from - base) * scale);
-      total = fmaf(total_of(p), factor, total);
-#pragma unroll
-      for (int e = 0; e < kEach; ++e) sums[e] = fmaf(sum_of(p, column() + e), factor, sums[e]);
-    }
-  }
-  __device__ __forceinline__ void store(const AttentionArguments& args, Result* out, int row0) const {
-    const int at = row0 + row();
-    if (at >= args.queries) return;
-    const float factor = result_factor(args, total);
-    constexpr int kAtOnce = kTile.piece / sizeof(Element) < kEach ? kTile.piece / sizeof(Element) : kEach;
-    Result* to = out + at * args.out_strides.row + column();
-#pragma unroll
-    for (int e = 0; e < kEach; e += kAtOnce) {
-      Vec<Result, kAtOnce> result;
-#pragma unroll
-      for (int i = 0; i < kAtOnce; ++i) result.at[i] = from_float<Result>(shifted(args, sums[e + i] * factor));
-      if (column() + e < args.value_depth) store_vec(to + e, result);
-    }
-  }
-};
-
-/// Joins the parts of all warps, and of all blocks of a cluster, each of which stores some of the rows.
-__device__ __forceinline__ void join(const AttentionArguments& args, unsigned char* parts, Result* out, int row0) {
+/// Joins the parts of all warps: a thread has a piece of a row.
+__device__ __forceinline__ void join(const AttentionArguments& args, const unsigned char* parts, Result* out,
+                                     int row0) {
+  constexpr int kEach = kQueries * kTile.depth / (kTile.warps * 32);
   const float scale = args.scale * kLog2e;
-  const int i = Piece::row();
-  const auto part = [&](int warp) -> Part& { return *reinterpret_cast<Part*>(parts + warp * kWarpBytes); };
-  Piece own;
-  own.join<kTile.warps>(
-      scale, [&](int w) { return part(w).base[i]; }, [&](int w) { return part(w).total[i]; },
-      [&](int w, int column) { return part(w).sums[i][column]; });
-  if constexpr (kTile.cluster == 1) {
-    own.store(args, out, row0);
-  } else {
-    Part& whole = part(kTile.warps);  // the block's, behind those of its warps
-    if (Piece::column() == 0) whole.base[i] = own.base, whole.total[i] = own.total;
+  const int i = threadIdx.x * kEach / kTile.depth, column = threadIdx.x * kEach % kTile.depth, row = row0 + i;
+  const auto part = [&](int warp) -> const Part& { return *reinterpret_cast<const Part*>(parts + warp * kWarpBytes); };
+  float base = kHidden, total = 0, sums[kEach] = {};
 #pragma unroll
-    for (int e = 0; e < Piece::kEach; ++e) whole.sums[i][Piece::column() + e] = own.sums[e];
-    sync_cluster();
-    if (i % kTile.cluster == cluster_rank() && row0 + i < args.queries) {
-      const auto remote = [](const float& at, int block) {
-        return load_remote(remote_address(shared_address(&at), block));
-      };
-      Piece all;
-      all.join<kTile.cluster>(
-          scale, [&](int b) { return remote(whole.base[i], b); }, [&](int b) { return remote(whole.total[i], b); },
-          [&](int b, int column) { return remote(whole.sums[i][column], b); });
-      all.store(args, out, row0);
-    }
-    sync_cluster();  // others may still read what this block has
+  for (int w = 0; w < kTile.warps; ++w) base = fmaxf(base, part(w).base[i]);
+#pragma unroll
+  for (int w = 0; w < kTile.warps; ++w) {
+    const Part& p = part(w);
+    const float factor = p.base[i] == kHidden ? 0.f : power_of_two((p.base[i] - base) * scale);
+    total = fmaf(p.total[i], factor, total);
+#pragma unroll
+    for (int e = 0; e < kEach; ++e) sums[e] = fmaf(p.sums[i][column + e], factor, sums[e]);
+  }
+  if (row >= args.queries) return;
+  const float factor = result_factor(args, total);
+  constexpr int kAtOnce = kTile.piece / sizeof(Element) < kEach ? kTile.piece / sizeof(Element) : kEach;
+  Result* to = out + row * args.out_strides.row + column;
+#pragma unroll
+  for (int e = 0; e < kEach; e += kAtOnce) {
+    Vec<Result, kAtOnce> result;
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) result.at[i] = from_float<Result>(shifted(args, sums[e + i] * factor));
+    if (column + e < args.value_depth) store_vec(to + e, result);
   }
 }
 
@@ -194,17 +158,12 @@ struct Feed {
   }
 };
 
-/// The first key of a warp.
-__device__ __forceinline__ int first_key() {
-  const int block = kTile.cluster == 1 ? 0 : cluster_rank();
-  return (block * kTile.warps + threadIdx.x / 32) * kTile.keys;
-}
 /// The keys of one warp, whose copies have begun.
 __device__ __forceinline__ void attend(const AttentionArguments& args, const AttentionTile& tile, const Feed& feed,
                                        unsigned q, const Element* mask, Sums& sums, RunningSoftmax& softmax) {
-  constexpr int kStride = kTile.cluster * kTile.warps * kTile.keys;
+  constexpr int kStride = kTile.warps * kTile.keys;
   unsigned queries[kTile.depth / kStep][4];
-  for (int step = 0, key = first_key(); key < tile.keys; ++step, key += kStride) {
+  for (int step = 0, key = threadIdx.x / 32 * kTile.keys; key < tile.keys; ++step, key += kStride) {
     MaskWords<kBlocksK> words;
     if constexpr (kTile.has_mask) words.load(args, mask, tile.first, key);
     const bool more = kTile.stages > 1 && key + kStride < tile.keys;
@@ -252,7 +211,7 @@ extern "C" __global__ void __launch_bounds__(kTile.warps * 32, (kTile.warps == 4
     attention_split(const __grid_constant__ AttentionArguments args) {
   extern __shared__ __align__(128) unsigned char raw[];
   const int warp = threadIdx.x / 32;
-  const AttentionTile tile = attention_tile<kQueries>(args, blockIdx.x / kTile.cluster);
+  const AttentionTile tile = attention_tile<kQueries>(args, blockIdx.x);
   const int kv_head = tile.head / (args.heads / args.kv_heads);
   const Element* q = args.q + tile.batch * args.q_strides.batch + tile.head * args.q_strides.head;
   const unsigned own = shared_address(raw) + warp * kWarpBytes;
@@ -265,10 +224,10 @@ extern "C" __global__ void __launch_bounds__(kTile.warps * 32, (kTile.warps == 4
   Sums sums = {};
   RunningSoftmax softmax;
   pdl_wait();
-  if (first_key() < tile.keys) {
+  if (warp * kTile.keys < tile.keys) {
     copy_lines<QTile>(own, q + tile.first * args.q_strides.row, args.q_strides.row, args.queries - tile.first,
                       args.depth);
-    feed.copy(first_key(), 0);
+    feed.copy(warp * kTile.keys, 0);
   }
   pdl_launch();  // the next kernel starts now, and waits for these results itself
   attend(args, tile, feed, own, args.mask + tile.batch * args.mask_strides.batch + tile.head * args.mask_strides.head,

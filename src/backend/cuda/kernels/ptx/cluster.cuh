@@ -74,13 +74,6 @@ __device__ __forceinline__ unsigned remote_address(unsigned address, unsigned bl
   return address;
 #endif
 }
-__device__ __forceinline__ float load_remote(unsigned address) {
-  float x = 0;
-#if __CUDA_ARCH__ >= 900
-  asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(x) : "r"(address) : "memory");
-#endif
-  return x;
-}
 __device__ __forceinline__ void store_remote(unsigned address, const float (&x)[4]) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(x[0]), "f"(x[1]), "f"(x[2]),
