@@ -70,8 +70,11 @@ def tensors_of(result):
     return tensors_of(vars(result))
 
 
-def stir(module):
-    """Replaces an initialisation that would make outputs nearly constant, and the statistics of batch norms."""
+def stir(module, gain=1.0):
+    """Replaces an initialisation that would make outputs nearly constant, and the statistics of batch norms.
+
+    gain: of a layer, roughly: its outputs' deviation by its inputs'.
+    """
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for name, parameter in module.named_parameters():
@@ -79,7 +82,7 @@ def stir(module):
                 continue
             noise = torch.randn(parameter.shape, generator=generator)
             if parameter.dim() > 1:
-                parameter.copy_(noise * (parameter[0].numel() ** -0.5))
+                parameter.copy_(noise * (gain * parameter[0].numel() ** -0.5))
             else:
                 parameter.add_(0.1 * noise)
         for name, buffer in module.named_buffers():
@@ -189,7 +192,7 @@ def attempt(asked, name, entry, exporter):
         module, sets = entry.make()
         module = module.eval()
         if entry.stirred:
-            stir(module)
+            stir(module, entry.gain)
         if entry.convert:
             module = entry.convert(module)
         if not os.path.exists(path):

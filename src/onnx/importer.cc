@@ -16,6 +16,7 @@
 #include "onnx/import/carried_nodes.h"
 #include "onnx/import/importers.h"
 #include "onnx/import/plugin.h"
+#include "onnx/import/unknown_attributes.h"
 #include "onnx/import/unknown_values.h"
 #include "onnx/node_outcomes.h"
 #include "onnx/problem.h"
@@ -379,6 +380,7 @@ Status Importer::import_node(const NodeDef& node, Values inputs, int index) {
   ImportContext cx(model_, node, opset, graph_, std::move(inputs), state_);
   cx.set_bodies(&bodies);
   if (plugin) TRY(refuse_carried(cx));
+  if (!plugin) bodies.warn(unknown_attributes(node));
   TRY(plugin ? import_plugin(cx, *plugin, *options_.plugins) : import_by_type(cx, import));
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;

@@ -1,9 +1,11 @@
-// LSTM, GRU and RNN: one op, whose inputs are theirs in their order.
+// LSTM, GRU and RNN: one op, whose inputs are theirs in their order. DynamicQuantizeLSTM: the same by weights in bytes.
 #include "ops/recurrence.h"
 
 #include <algorithm>
+#include <array>
 
 #include "onnx/import/importers.h"
+#include "onnx/import/quantization.h"
 
 namespace kiln::onnx::importers {
 namespace {
@@ -85,7 +87,8 @@ Result<RecurrenceDirection> direction_of(const NodeDef& node) {
   return static_cast<RecurrenceDirection>(found - names.begin());
 }
 
-Status recurrence(ImportContext& cx, Recurrence op, std::span<const std::string_view> defaults) {
+/// Ends with the node's recurrence of `inputs`, which are the op's own in their order.
+Status recurrence(ImportContext& cx, Recurrence op, std::span<const std::string_view> defaults, Values inputs) {
   const NodeDef& node = cx.node();
   op.direction = TRY(direction_of(node));
   op.activations = TRY(activations(node, TRY(activation_names(node, op, defaults))));
@@ -93,10 +96,6 @@ Status recurrence(ImportContext& cx, Recurrence op, std::span<const std::string_
   const int64_t layout = TRY(node.get_int("layout", 0));
   TRY(require(layout == 0 || layout == 1, "layout is ", layout, "; 0 or 1 is needed"));
   op.layout = static_cast<ops::RecurrenceLayout>(layout);
-  const size_t most = op.cell == RecurrenceCell::kLstm ? 8 : 6;
-  TRY(require(cx.num_inputs() <= most, "there are ", cx.num_inputs(), " inputs; ", most, " are possible"));
-  Values inputs = cx.inputs();
-  for (size_t i = 0; i <= Recurrence::kR; ++i) TRY(cx.input(i));
   const TensorType& r = cx.type(inputs[Recurrence::kR]);
   const int64_t hidden = r.rank() == 3 ? r.shape[2].constant().value_or(0) : 0;
   const int64_t stated = TRY(node.get_int("hidden_size", hidden));
@@ -110,13 +109,46 @@ Status recurrence(ImportContext& cx, Recurrence op, std::span<const std::string_
   return {};
 }
 
-}  // namespace
+/// The same of the node's own inputs.
+Status recurrence(ImportContext& cx, Recurrence op, std::span<const std::string_view> defaults) {
+  const size_t most = op.cell == RecurrenceCell::kLstm ? 8 : 6;
+  TRY(require(cx.num_inputs() <= most, "there are ", cx.num_inputs(), " inputs; ", most, " are possible"));
+  for (size_t i = 0; i <= Recurrence::kR; ++i) TRY(cx.input(i));
+  return recurrence(cx, std::move(op), defaults, cx.inputs());
+}
 
-Status lstm(ImportContext& cx) {
+Result<Recurrence> lstm_op(ImportContext& cx) {
   Recurrence op{.cell = RecurrenceCell::kLstm};
   op.input_forget = TRY(cx.node().get_int("input_forget", 0)) != 0;
-  return recurrence(cx, std::move(op), std::array<std::string_view, 3>{"Sigmoid", "Tanh", "Tanh"});
+  return op;
 }
+constexpr std::array<std::string_view, 3> kLstmActivations{"Sigmoid", "Tanh", "Tanh"};
+
+/// Weights of floats as Recurrence has them, [directions, gates * hidden, k]. Input `weights` has the bytes with its
+/// last two axes in the other order. Input `scale`, and the zero points behind it, have one number for each direction,
+/// or one for each of its columns.
+Result<ValueId> weights_of_bytes(ImportContext& cx, size_t weights, size_t scale) {
+  const ValueId q = TRY(cx.input(weights));
+  TRY(require(cx.rank(q) == 3, "'", cx.input_name(weights), "' is ", cx.type(q), "; three axes are needed"));
+  const auto beside_columns = [&](ValueId numbers) -> Result<ValueId> {
+    const Shape shape = cx.type(numbers).shape;
+    if (shape.empty()) return numbers;
+    TRY(require(shape.size() <= 2, "scales and zero points of '", cx.input_name(weights), "' are ", cx.type(numbers),
+                "; [directions] or [directions, 4 * hidden] is needed"));
+    return reshape(cx, numbers, {shape[0], 1, shape.size() == 2 ? shape[1] : 1});
+  };
+  const ValueId steps = TRY(beside_columns(TRY(scales(cx, scale))));
+  ValueId numbers = TRY(cast(cx, q, cx.dtype(steps)));
+  if (const ValueId zero = TRY(zero_points(cx, scale + 1, cx.dtype(q))); zero != ValueId::kNone) {
+    const ValueId moved = TRY(cast(cx, TRY(beside_columns(zero)), cx.dtype(steps)));
+    numbers = TRY(binary(cx, ElementWiseKind::kSub, numbers, moved));
+  }
+  return transpose(cx, TRY(binary(cx, ElementWiseKind::kProd, numbers, steps)), {0, 2, 1});
+}
+
+}  // namespace
+
+Status lstm(ImportContext& cx) { return recurrence(cx, TRY(lstm_op(cx)), kLstmActivations); }
 Status gru(ImportContext& cx) {
   Recurrence op{.cell = RecurrenceCell::kGru};
   op.linear_before_reset = TRY(cx.node().get_int("linear_before_reset", 0)) != 0;
@@ -125,5 +157,23 @@ Status gru(ImportContext& cx) {
 Status rnn(ImportContext& cx) {
   return recurrence(cx, Recurrence{.cell = RecurrenceCell::kRnn}, std::array<std::string_view, 1>{"Tanh"});
 }
+
+namespace microsoft {
+
+/// Imports DynamicQuantizeLSTM as an LSTM of floats by the weights that its bytes stand for, of x rounded to bytes over
+/// its own range. ONNX Runtime rounds the h of each step besides, which no one Recurrence can; results differ by that.
+Status dynamic_quantize_lstm(ImportContext& cx) {
+  enum Input : size_t { kWScale = Recurrence::kP + 1, kWZero, kRScale, kRZero };
+  TRY(require(cx.num_inputs() <= kRZero + 1, "there are ", cx.num_inputs(), " inputs; 12 are possible"));
+  const DynamicallyQuantized x = TRY(quantize_dynamically(cx, TRY(cx.input(Recurrence::kX))));
+  Values inputs = cx.inputs();
+  inputs.resize(Recurrence::kP + 1, ValueId::kNone);
+  inputs[Recurrence::kX] = TRY(dequantize(cx, x.q, x.by));
+  inputs[Recurrence::kW] = TRY(weights_of_bytes(cx, Recurrence::kW, kWScale));
+  inputs[Recurrence::kR] = TRY(weights_of_bytes(cx, Recurrence::kR, kRScale));
+  return recurrence(cx, TRY(lstm_op(cx)), kLstmActivations, std::move(inputs));
+}
+
+}  // namespace microsoft
 
 }  // namespace kiln::onnx::importers
