@@ -68,6 +68,20 @@ def test_serves_and_stops(plan):
         assert server.line("stopped")["requests_lost"] == 0
 
 
+@pytest.mark.parametrize("limit, wanted", [("-Sn 300", 2 * 1024 + 256), ("-n 600", 600)])
+def test_files_that_may_be_open(plan, limit, wanted):
+    """The soft limit is raised as far as the connections of both protocols want; the log says where it is not enough."""
+    command = ("bash", "-c", f'ulimit {limit}; exec "$@"', "_", sys.executable, "-m", "kiln.serve")
+    with Process(plan, command=command) as server:
+        lines = pathlib.Path(f"/proc/{server.process.pid}/limits").read_text().splitlines()
+        soft = next(line for line in lines if line.startswith("Max open files")).split()[3]
+        assert int(soft) == wanted
+        told = [line["message"] for line in server.logs if "files may be open" in line["message"]]
+        assert told == ([] if wanted > 600 else [
+            "600 files may be open (ulimit -n); 1024 connections of both protocols need 2304"
+        ])  # fmt: skip
+
+
 def test_names_repository_and_hangup(plan, tmp_path):
     folder = serving.make_model_folder(tmp_path, "other", None, {1: plan.read_bytes()})
     with Process(plan, "--name", "mine", "--model-repository", tmp_path) as server:

@@ -210,6 +210,41 @@ def test_streams_that_are_idle(engine):
     assert found.value.details() == "no message came for 1 s"
 
 
+def test_streams_have_a_limit(engine, monkeypatch):
+    monkeypatch.setattr("kiln.serve._grpc._MOST_STREAMS", 1)
+    with serving.serve({"affine": engine}, http_port=None) as server:
+        with grpc.insecure_channel(server.grpc_address) as channel:
+            stream = channel.stream_stream("/inference.GRPCInferenceService/ModelStreamInfer")
+            more = threading.Event()
+
+            def sent():
+                yield message(rows(1))
+                more.wait(60)
+
+            first = stream(sent(), timeout=60)
+            assert next(first)
+            with pytest.raises(grpc.RpcError, match="1 streams are open; try again later") as found:
+                next(stream(iter([message(rows(1))]), timeout=60))
+            assert found.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+            more.set()
+            assert list(first) == []
+            assert len(list(stream(iter([message(rows(1))]), timeout=60))) == 1
+
+
+def test_connections_of_grpc_have_a_limit(engine):
+    with serving.serve({"affine": engine}, max_connections=2, http_port=None) as server:
+        options = [("grpc.use_local_subchannel_pool", 1)]
+        channels = [grpc.insecure_channel(server.grpc_address, options=options) for _ in range(2)]
+        for channel in channels:
+            assert channel.unary_unary(INFER)(message(rows(1)), timeout=30)
+        with pytest.raises(grpc.RpcError) as found:
+            ask(server)
+        assert found.value.code() is grpc.StatusCode.UNAVAILABLE
+        for channel in channels:
+            assert channel.unary_unary(INFER)(message(rows(1)), timeout=30)
+            channel.close()
+
+
 def test_a_stream_is_idle_from_its_last_answer_on():
     async def run():
         call = Call()
