@@ -316,8 +316,8 @@ TEST(DebugTensors, OfALoopThatAreInMemoryChangeNothing) {
     softmax->setAxes(axis);
     return softmax->getOutput(0);
   };
+  nv::ITensor* const other = shares(second->getOutput(0), 2);  // the iteration makes `one` first
   nv::ITensor* const one = shares(first->getOutput(0), 1);
-  nv::ITensor* const other = shares(w.add(one, second->getOutput(0)), 2);
   first->setInput(1, *one), second->setInput(1, *other);
   one->setName("one"), other->setName("other");
   w.mark(loop->addLoopOutput(*first->getOutput(0), nv::LoopOutput::kLAST_VALUE)->getOutput(0));
