@@ -43,8 +43,7 @@ inline int32_t read_plugin_fields(const Plan& plan) {
   SeedCreator creator;
   plugin::Registry registry;
   registry.registerCreator(creator, creator.getPluginNamespace());
-  NullLog log;
-  static_cast<void>(plugin::make_plugins(std::make_shared<const Plan>(plan), {registry}, {}, log));
+  static_cast<void>(plugin::make_plugins(std::make_shared<const Plan>(plan), {registry}, {}));
   registry.deregisterCreator(creator);
   return creator.num_fields;
 }
