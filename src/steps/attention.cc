@@ -23,7 +23,7 @@ Status Attention::check(const StepTypes& types) const {
   if (is_joined(types)) {
     TRY(require(types.inputs.size() == kInputs + kJoinedOperands && types.inputs[kInputs].present &&
                     types.inputs[kInputs + 1].present,
-                "attention of ", q, " has ", types.inputs.size(), " inputs; it takes ", kInputs, ", or ",
+                "attention has ", types.inputs.size(), " inputs; it takes ", kInputs, ", or ",
                 kInputs + kJoinedOperands, " that are there but for the mask"));
     return require_one_type(types);
   }
