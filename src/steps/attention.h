@@ -5,8 +5,7 @@
 namespace kiln::steps {
 
 /// softmax(q k^T * scale + mask) v of row-major tensors, or of parts of them. Inputs: what holds q, k and v, and the
-/// mask or absent; with two inputs more the result is quantized (quantized_result.h). Parameters: those of
-/// AttentionLayout.
+/// mask or absent; of a result of bytes, those of quantized_result.h behind them. Parameters: those of AttentionLayout.
 struct Attention {
   static constexpr std::string_view name = "attention";
   static constexpr StepTensors tensors{.present = 3, .least_inputs = 4, .most_inputs = 6, .outputs = 1};

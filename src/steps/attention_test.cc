@@ -51,13 +51,13 @@ TEST(AttentionStep, QuantizesItsResult) {
   sample.types.outputs[0].dtype = DType::kF8E4M3;
   EXPECT_EQ(sample.error(), "");
   sample.types.outputs[0].dtype = DType::kF16;
-  EXPECT_EQ(sample.error(), "a quantized result is f16 in format linear; i8, u8 or f8e4m3 in format linear is needed");
+  EXPECT_EQ(sample.error(), "attention to f16 has 6 inputs; 4 are needed");
   sample.types.outputs[0].dtype = DType::kI8;
   sample.types.inputs[2].dtype = DType::kF32;
   EXPECT_EQ(sample.error(), "attention of f16 has an operand of f32");
   sample.types.inputs.pop_back();
   sample.inputs.pop_back();
-  EXPECT_EQ(sample.error(), "attention has 5 inputs; 4, or where its result is quantized 6 are possible");
+  EXPECT_EQ(sample.error(), "attention to i8 has 5 inputs; 6 are needed");
 }
 
 }  // namespace

@@ -7,8 +7,8 @@ namespace kiln::steps {
 
 /// Normalisation over the innermost axes, or over planes and groups of channels. Inputs: x, a scale or absent, a bias
 /// or absent: one element a position of the innermost axes, or one a channel. In place is allowed. A normalisation of
-/// rows with two inputs more quantizes its result (quantized_result.h); it writes the floats too where it has two
-/// outputs, as the first one.
+/// rows may have a result of bytes, with the inputs of quantized_result.h behind the others; it writes the floats too
+/// where it has two outputs, as the first one.
 struct Normalization {
   static constexpr std::string_view name = "normalization";
   static constexpr StepTensors tensors{.present = 1, .least_inputs = 3, .most_inputs = 5, .outputs = StepTensors::kAny};

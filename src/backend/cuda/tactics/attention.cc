@@ -43,7 +43,7 @@ Result<std::vector<AttentionCandidate>> candidates_of(const TacticContext& cx, c
   traits.has_mask = region.inputs[3] != ir::ValueId::kNone;
   traits.nan_rows_are_zero = step.nan_rows_are_zero;
   traits.causal = step.causal;
-  if (region.inputs.size() > steps::Attention::kInputs) traits.result = cx.graph.type(region.outputs[0]).dtype;
+  if (const DType y = cx.graph.type(region.outputs[0]).dtype; y != q.dtype) traits.result = y;
   traits.heads = region.params[0].opt() * region.params[1].opt();
   traits.queries = region.params[2].opt();
   traits.keys = region.params[3].opt();
