@@ -14,7 +14,7 @@ constexpr size_t kJoinedOperands = 2;  // what holds the keys and the values tha
 }  // namespace
 
 bool Attention::is_joined(const StepTypes& types) {
-  return types.inputs.size() > kInputs && types.outputs[0].dtype == types.inputs[0].dtype;
+  return types.inputs.size() > kInputs && !is_quantized(types);
 }
 
 Status Attention::check(const StepTypes& types) const {
@@ -27,9 +27,9 @@ Status Attention::check(const StepTypes& types) const {
                 kInputs + kJoinedOperands, " that are there but for the mask"));
     return require_one_type(types);
   }
-  if (types.inputs.size() == kInputs) return require_one_type(types);
-  TRY(require(types.inputs.size() == kInputs + kResultOperands, "attention has ", types.inputs.size(), " inputs; ",
-              kInputs, ", or where its result is quantized ", kInputs + kResultOperands, " are possible"));
+  if (!is_quantized(types)) return require_one_type(types);
+  TRY(require(types.inputs.size() == kInputs + kResultOperands, "attention to ", types.outputs[0].dtype, " has ",
+              types.inputs.size(), " inputs; ", kInputs + kResultOperands, " are needed"));
   for (const StepTensor& input : std::span(types.inputs).first(kInputs))
     TRY(require(!input.present || input.dtype == q, "attention of ", q, " has an operand of ", input.dtype));
   return check_quantized_result(types, types.inputs[0]);
@@ -43,7 +43,7 @@ Status Attention::check(const StepTypes& types, const StepShapes& shapes) const 
   const AttentionLayout layout = AttentionLayout::of(shapes.params);
   TRY(require(joined == (layout.first_keys >= 0), "attention has ", types.inputs.size(), " inputs, and ",
               layout.first_keys, " keys in the first of two tensors"));
-  if (!joined && types.inputs.size() > kInputs) TRY(check_quantized_result(types, shapes));
+  if (is_quantized(types)) TRY(check_quantized_result(types, shapes));
   std::array<int64_t, 7> volumes{};
   for (size_t i = 0; i < kInputs; ++i) volumes[i] = types.inputs[i].present ? volume(shapes.inputs[i]) : -1;
   volumes[4] = volume(shapes.outputs[0]);

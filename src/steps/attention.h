@@ -5,8 +5,9 @@
 namespace kiln::steps {
 
 /// softmax(q k^T * scale + mask) v of row-major tensors, or of parts of them. Inputs: what holds q, k and v, and the
-/// mask or absent; where keys and values are joined of two tensors, also what holds those that follow k's and v's; or
-/// where the result is quantized, what quantized_result.h has. Parameters: those of AttentionLayout.
+/// mask or absent; where keys and values are joined of two tensors, also what holds those that follow k's and v's; of a
+/// result of bytes, those of quantized_result.h behind them, which excludes joined keys. Parameters: those of
+/// AttentionLayout.
 struct Attention {
   static constexpr std::string_view name = "attention";
   static constexpr int version = 2;

@@ -15,10 +15,11 @@ Status Normalization::check(const StepTypes& types) const {
   TRY(require(groups >= 1 && groups < int64_t{1} << 31, "a normalisation has ", groups,
               " groups; 1 to 2^31 - 1 are possible"));
   TRY(require(rows || centered, "a normalisation of planes without their mean; it is possible of rows only"));
-  const bool quantizes = types.inputs.size() == kInputs + kResultOperands;
-  TRY(require((quantizes && rows) || types.inputs.size() == kInputs, "a normalisation of ", rows ? "rows" : "planes",
-              " has ", types.inputs.size(), " inputs; ", kInputs, ", or of rows that are quantized ",
-              kInputs + kResultOperands, " are possible"));
+  const bool quantizes = is_quantized(types);
+  const size_t needed = kInputs + (quantizes ? kResultOperands : 0);
+  TRY(require(types.inputs.size() == needed, "a normalisation to ", types.outputs.back().dtype, " has ",
+              types.inputs.size(), " inputs; ", needed, " are needed"));
+  TRY(require(rows || !quantizes, "a normalisation of planes does not quantize its result"));
   const size_t floats = types.outputs.size() - (quantizes ? 1 : 0);
   TRY(require(floats == 1 || (quantizes && floats == 0), "a normalisation has ", types.outputs.size(), " outputs"));
   if (floats == 1) TRY(require_alike(types.outputs[0], x, "a normalisation's output"));
@@ -28,7 +29,7 @@ Status Normalization::check(const StepTypes& types) const {
 Status Normalization::check(const StepTypes& types, const StepShapes& shapes) const {
   const Extents& x = shapes.inputs[0];
   for (const Extents& output : shapes.outputs) TRY(require_extents(output, x, "a normalisation's output"));
-  if (types.inputs.size() > kInputs) TRY(check_quantized_result(types, shapes));
+  if (is_quantized(types)) TRY(check_quantized_result(types, shapes));
   TRY(require(rows || x[1] % groups == 0, "the channels of ", x, " cannot be normalised in ", groups, " groups"));
   const int64_t count = rows ? volume(std::span(x).last(static_cast<size_t>(axes))) : x[1];
   for (const size_t i : {1, 2})

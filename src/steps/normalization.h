@@ -8,8 +8,8 @@ namespace kiln::steps {
 /// Normalisation over the innermost axes, or over planes and groups of channels. Inputs: x, a scale or absent, a bias
 /// or absent: one element a position of the innermost axes, or one a channel. In place is allowed. Where it is not
 /// centered, the mean is taken to be 0 (RMS normalisation), which is possible over the innermost axes only. A
-/// normalisation of rows with two inputs more quantizes its result (quantized_result.h); it writes the floats too where
-/// it has two outputs, as the first one.
+/// normalisation of rows may have a result of bytes, with the inputs of quantized_result.h behind the others; it writes
+/// the floats too where it has two outputs, as the first one.
 struct Normalization {
   static constexpr std::string_view name = "normalization";
   static constexpr int version = 2;

@@ -17,6 +17,8 @@ size_t input_of(ResultOperand operand, size_t num_inputs) {
 
 bool is_quantized_result(DType type) { return is_byte(type) || type == DType::kF8E4M3; }
 
+bool is_quantized(const StepTypes& types) { return is_quantized_result(types.outputs.back().dtype); }
+
 Status check_quantized_result(const StepTypes& types, const StepTensor& like) {
   const StepTensor& y = types.outputs.back();
   const StepTensor& scale = types.inputs[input_of(ResultOperand::kScale, types.inputs.size())];

@@ -17,6 +17,9 @@ inline constexpr size_t kResultOperands = 2;
 /// Whether steps may have a result of this type.
 bool is_quantized_result(DType type);
 
+/// Whether the step has one.
+bool is_quantized(const StepTypes& types);
+
 /// Fails unless the last output and the last inputs are of such types; the output lies as `like`.
 Status check_quantized_result(const StepTypes& types, const StepTensor& like);
 /// Fails unless there is one scale, and one zero point or none.

@@ -44,7 +44,7 @@ TEST(QuantizedResult, IsOfBytesAndHasOneScale) {
   sample.types.inputs[3].present = false;
   EXPECT_EQ(sample.error(), "the scale of a quantized result is absent; f32, f16 and bf16 are possible");
   sample.types.outputs[0].dtype = DType::kF16;
-  EXPECT_EQ(sample.error(), "a quantized result is f16 in format linear; i8, u8 or f8e4m3 in format linear is needed");
+  EXPECT_EQ(sample.error(), "a normalisation to f16 has 5 inputs; 3 are needed");
 }
 TEST(QuantizedResult, MayHaveFloatsBeside) {
   Sample sample;
@@ -61,10 +61,15 @@ TEST(QuantizedResult, MayHaveFloatsBeside) {
 TEST(QuantizedResult, IsOfRowsAlone) {
   Sample sample;
   sample.step.rows = false;
-  EXPECT_EQ(sample.error(), "a normalisation of planes has 5 inputs; 3, or of rows that are quantized 5 are possible");
+  EXPECT_EQ(sample.error(), "a normalisation of planes does not quantize its result");
   sample.step.rows = true;
   sample.types.inputs.pop_back();
-  EXPECT_EQ(sample.error(), "a normalisation of rows has 4 inputs; 3, or of rows that are quantized 5 are possible");
+  EXPECT_EQ(sample.error(), "a normalisation to i8 has 4 inputs; 5 are needed");
+}
+TEST(QuantizedResult, LiesAsWhatItIsMadeOf) {
+  Sample sample;
+  sample.types.outputs[0].format = Format::channels_last(4);
+  EXPECT_EQ(sample.error().find("a quantized result is i8 in format "), 0u) << sample.error();
 }
 TEST(QuantizedResult, ScalesAreReadAsKernelsTakeThem) {
   const Sample sample;

@@ -96,7 +96,7 @@ struct Bound {
 LoadResult load(const steps::Attention& step, const LoadArguments& arguments) {
   const AttentionKernel kernel = TRY(from_record<AttentionKernel>(arguments.spec.tuning));
   const std::vector<StepTensor>& inputs = arguments.spec.inputs;
-  const bool quantizes = inputs.size() > steps::Attention::kInputs && !step.is_joined(arguments.spec);
+  const bool quantizes = steps::is_quantized(arguments.spec);
   const DType y = arguments.spec.outputs[0].dtype;
   TRY(require(kernel.element == inputs[0].dtype && kernel.has_mask == inputs[3].present &&
                   kernel.causal == step.causal && kernel.nan_rows_are_zero == step.nan_rows_are_zero &&

@@ -91,7 +91,7 @@ Status check_types(const StepTypes& types, const Results& results) {
 
 Result<Results> results_of(const LoadArguments& arguments, const NormalizationTuning& tuning) {
   Results results;
-  results.bytes = arguments.spec.inputs.size() > steps::Normalization::kInputs;
+  results.bytes = steps::is_quantized(arguments.spec);
   if (!results.bytes) return results;
   TRY(require(tuning.tile && tuning.tile->team == 0, "only kernels that have rows in registers quantize them"));
   results.floats = arguments.spec.outputs.size() > 1;

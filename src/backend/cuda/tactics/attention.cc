@@ -51,8 +51,7 @@ Result<std::vector<AttentionCandidate>> candidates_of(const TacticContext& cx, c
   traits.nan_rows_are_zero = step.nan_rows_are_zero;
   traits.causal = step.causal;
   traits.joined = joined;
-  if (!joined && region.inputs.size() > steps::Attention::kInputs)
-    traits.result = cx.graph.type(region.outputs[0]).dtype;
+  if (const DType y = cx.graph.type(region.outputs[0]).dtype; y != q.dtype) traits.result = y;
   traits.heads = region.params[0].opt() * region.params[1].opt();
   traits.queries = region.params[2].opt();
   if (const int64_t shared = region.params.size() > kKvHeads ? region.params[kKvHeads].opt() : 0;
