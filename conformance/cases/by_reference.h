@@ -26,7 +26,7 @@ inline const Reasons kCpuByReference{
     {"Reduce: int8, max", "no kernel of 8-bit integers"},
     {"Resize: antialiased", "more taps than kernels have"},
     {"Resize: cubic along more axes than kernels mix", "1,024 rows of a result"},
-    {"Scatter: added up", "kernels write, and do not add"},
+    {"Scatter: bytes, the larger", "no reduction of 8-bit integers"},
 };
 
 /// On a GPU of compute capability below 8.9 besides.
@@ -52,6 +52,10 @@ inline const Reasons kCudaByReference{
     {"Resize: linear, fitted by a scale of the run", "tables of taps are made before the run"},
     {"Resize: nearest crop of bytes", "tables of taps are made before the run"},
     {"Scatter: added up", "kernels write, and do not add"},
+    {"Scatter: bytes, the larger", "the same"},
+    {"Scatter: halves, rows added up", "the same"},
+    {"Scatter: integers, multiplied", "the same"},
+    {"Scatter: the smaller", "the same"},
     {"Unique: columns, as they appear", "slices along an axis"},
     {"Unique: rows", "slices along an axis"},
     {"Unique: the middle", "slices along an axis"},

@@ -174,6 +174,7 @@ constexpr const char* kNodes[] = {
     "AffineGrid@20 | x[2,2,3], I{2,3,4,5} | align_corners=1",
     "GridSample@20 | x[2,3,4,5], x[2,6,7,2] | mode='cubic', padding_mode='reflection'",
     "GridSample@20 | x[2,3,4,5,6], x[2,6,7,8,3]",
+    "MaxRoiPool | x[1,2,8,8], x[3,5] | pooled_shape=[2,3], spatial_scale=~0.5",
     "RoiAlign@16 | x[2,3,8,8], x[5,4], i[5] | output_height=3, output_width=2, sampling_ratio=2",
     "BatchNormalization | x[2,3,4], F{1,1,1}, F{0,0,0}, F{0,0,0}, F{1,1,1}",
     "BatchNormalization x3 | x[2,3,4], x[3], x[3], x[3], x[3] | training_mode=1",

@@ -18,6 +18,18 @@ const CaseTable<ops::Scatter> kCases{
     {"innermost", {.axis = -1}, {{{3, 7}, DType::kF16}, indices({3, 2}, 7), {{3, 2}, DType::kF16}}},
     {"coordinates", {.mode = ScatterMode::kNd}, {{{3, 4, 5}}, indices({6, 2}, 3), {{6, 5}}}},
     {"added up", {.axis = 0, .reduction = ScatterReduction::kSum}, {{{3, 4}}, indices({3, 4}, 3), {{3, 4}}}},
+    {"halves, rows added up",
+     {.mode = ScatterMode::kNd, .reduction = ScatterReduction::kSum},
+     {{{5, 33}, DType::kF16}, indices({17, 1}, 5), {{17, 33}, DType::kF16}}},
+    {"integers, multiplied",
+     {.axis = 1, .reduction = ScatterReduction::kProd},
+     {{{2, 6}, DType::kI64}, indices({2, 9}, 6, DType::kI64), {{2, 9}, DType::kI64}}},
+    {"the smaller",
+     {.mode = ScatterMode::kNd, .reduction = ScatterReduction::kMin},
+     {{{3, 4}}, indices({11, 2}, 3), {{11}}}},
+    {"bytes, the larger",
+     {.axis = 0, .reduction = ScatterReduction::kMax},
+     {{{7}, DType::kI8}, indices({9}, 7), {{9}, DType::kI8}}},
     {"whole coordinates", {.mode = ScatterMode::kNd}, {{{3, 4}}, indices({5, 2}, 3, DType::kI64), {{5}}}},
 };
 const CaseInput kData = numbers({2, 3}, {1, 2, 3, 4, 5, 6});

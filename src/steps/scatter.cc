@@ -9,7 +9,7 @@ namespace kiln::steps {
 
 Status Scatter::check(const StepTypes& types) const {
   TRY(element_bytes(types.inputs[0].dtype));
-  return require(op.reduction == ScatterReduction::kNone, "a scatter step cannot reduce");
+  return {};
 }
 
 Status Scatter::check(const StepTypes& types, const StepShapes& shapes) const {

@@ -5,12 +5,12 @@
 
 namespace kiln::steps {
 
-/// Elements written over others at indices, row-major. Inputs: data, indices, updates.
+/// Elements written over others at indices, or reduced with them, row-major. Inputs: data, indices, updates.
 struct Scatter {
   static constexpr std::string_view name = "scatter";
   static constexpr StepTensors tensors{.present = 3, .least_inputs = 3, .most_inputs = 3, .outputs = 1};
 
-  ops::Scatter op;  ///< its reduction is kNone
+  ops::Scatter op;
 
   static void reflect(auto& self, auto f) { f("op", self.op); }
   Status check(const StepTypes& types) const;

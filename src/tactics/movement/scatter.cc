@@ -10,9 +10,8 @@ namespace kiln {
 Match ScatterRegions::match(const TacticContext& cx, ir::NodeId root) const {
   const auto& op = *cx.graph.node(root).op.as<ops::Scatter>();
   const TensorType& data = cx.graph.input_type(root, 0);
-  if (op.reduction != ScatterReduction::kNone)
-    return reject("reduction ", enum_names(op.reduction)[static_cast<size_t>(op.reduction)],
-                  ": kernels only write, one update of an element over the other");
+  if (const std::string_view why = why_not(op.reduction, data.dtype); !why.empty())
+    return reject("reduction ", enum_names(op.reduction)[static_cast<size_t>(op.reduction)], " of ", data, ": ", why);
   if (bits_of(data.dtype) < 8) return reject("data is ", data, "; elements of less than a byte are not moved");
   return single_node_region(cx.graph, root);
 }

@@ -53,6 +53,7 @@ Status run_scatter(const StepInputs& inputs, std::vector<Kernels>& ways, int64_t
 
 LoadResult load(const steps::Scatter& step, const LoadArguments& arguments) {
   const int bytes = TRY(element_bytes(arguments.spec.inputs[0].dtype));
+  TRY(require(step.op.reduction == ScatterReduction::kNone, "a scatter step on a GPU cannot reduce"));
   StepCode code = TRY(StepCode::load(arguments));
   const Function claim = TRY(code.function(kScatterClaimEntry));
   StepInputs inputs = TRY(StepInputs::upload(arguments));

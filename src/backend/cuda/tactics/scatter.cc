@@ -33,6 +33,11 @@ class ScatterTactic final : public ScatterRegions {
     step.binary = TRY(compile_kernel(cx, scatter_source(scatter.mode, indices.dtype, copied, rows)));
     return step;
   }
+
+ private:
+  std::string_view why_not(ScatterReduction reduction, DType) const override {
+    return reduction == ScatterReduction::kNone ? "" : "kernels only write, one update of an element over the other";
+  }
 };
 
 }  // namespace

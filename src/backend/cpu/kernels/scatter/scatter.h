@@ -1,5 +1,6 @@
-/// Elements written over others at computed indices: ops::Scatter in both modes, without a reduction, for any type of
-/// whole bytes. One thread writes, in the order of the updates: of several of an element the last one stays.
+/// Elements written over others at computed indices, or reduced with them: ops::Scatter in both modes. One thread
+/// works, in the order of the updates: of several of an element the last one stays, and sums have the bits of the
+/// reference.
 ///
 /// Planned when shapes are bound; running allocates nothing. An update whose index is outside its axis is left out, and
 /// the run returns what it met.
@@ -12,13 +13,15 @@
 #include "backend/cpu/kernels/outside_indices.h"
 #include "base/error.h"
 #include "ops/scatter.h"
+#include "tensor/dtype.h"
 #include "tensor/extents.h"
 
 namespace kiln::cpu {
 
 struct ScatterPlan {
   ScatterMode mode = ScatterMode::kElement;
-  int element_bytes = 1;
+  ScatterReduction reduction = ScatterReduction::kNone;
+  DType dtype = DType::kF32;  ///< of data
   bool wide_indices = false;  ///< i64, else i32
   int64_t data_bytes = 0;
   int64_t picks = 1, row_bytes = 1;         ///< updates, and what each writes
@@ -28,8 +31,11 @@ struct ScatterPlan {
   int64_t extent = 1;                       ///< kElement: of the axis in y
 };
 
-/// Extents of dense data and indices.
-Result<ScatterPlan> plan_scatter(const ops::Scatter& scatter, int element_bytes, bool wide_indices,
+/// Whether elements of this type can be reduced so: without a reduction, all of whole bytes.
+bool can_scatter(ScatterReduction reduction, DType data);
+
+/// `dtype` is data's, one that can be scattered so; `data` and `indices` are the extents of dense tensors.
+Result<ScatterPlan> plan_scatter(const ops::Scatter& scatter, DType dtype, bool wide_indices,
                                  std::span<const int64_t> data, std::span<const int64_t> indices);
 
 /// Returns the indices that were outside their axis; those of an update count once.
