@@ -13,9 +13,7 @@ constexpr size_t kJoinedOperands = 2;  // what holds the keys and the values tha
 
 }  // namespace
 
-bool Attention::is_joined(const StepTypes& types) {
-  return types.inputs.size() > kInputs && !is_quantized(types);
-}
+bool Attention::is_joined(const StepTypes& types) { return types.inputs.size() > kInputs && !is_quantized(types); }
 
 Status Attention::check(const StepTypes& types) const {
   const DType q = types.inputs[0].dtype;

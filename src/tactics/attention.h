@@ -18,8 +18,8 @@ struct AttentionReach {
 /// softmax(q k^T * scale + mask) v that ends at `root`, with what moves its operands and its result: they are read and
 /// written where they are, be it inside a larger tensor. Inputs: what holds q, k, v, and the mask or kNone; where reach
 /// has joined keys, also what holds the rows that Concatenations put behind k's and v's. Params: as AttentionLayout has
-/// them. Data: a steps::Attention. All tensors are of one type; where the root is a Quantize, all but the result, and the
-/// last inputs are those of steps/quantized_result.h.
+/// them. Data: a steps::Attention. All tensors are of one type; where the root is a Quantize, all but the result, and
+/// the last inputs are those of steps/quantized_result.h.
 Match attention_region(const TacticContext& cx, ir::NodeId root, const AttentionReach& reach);
 
 class AttentionRegions : public Tactic {

@@ -81,11 +81,10 @@ class AttentionTactic final : public AttentionRegions {
 
   Match match(const TacticContext& cx, ir::NodeId root) const override {
     static constexpr DType kTypes[] = {DType::kF16, DType::kBF16, DType::kF32};
-    Match region = attention_region(
-        cx, root,
-        {.types = kTypes,
-         .joined_keys = joined_keys_,
-         .results = joined_keys_ ? QuantizedTo::kNothing : quantized_to(cx)});
+    Match region = attention_region(cx, root,
+                                    {.types = kTypes,
+                                     .joined_keys = joined_keys_,
+                                     .results = joined_keys_ ? QuantizedTo::kNothing : quantized_to(cx)});
     if (!region) return region;
     if (const int64_t queries = region->params[2].opt(); joined_keys_ && queries > kMostJoinedQueries)
       return reject("its ", queries, " queries are more than the ", kMostJoinedQueries, " of a block");

@@ -90,11 +90,11 @@ KernelSource normalization_source(const NormalizationKernels& kernels, std::span
     const std::string bytes = kernels.bytes ? str(", ", element_name(*kernels.bytes)) : "";
     const bool held = kernels.few_rows && tile->vec * tile->loads <= kMostHeld;
     const std::string_view centered = kernels.centered ? ", true" : ", false";
-    const std::string call =
-        tile->team > 0 ? str("normalize_short<", types, ", ", tile->loads, ", ", tile->team, ", ", tile->threads, centered,
-                             ">(args)")
-                       : str(tile->block ? "normalize_block<" : "normalize_warp<", types, ", ", tile->vec, ", ",
-                             tile->loads, held ? ", true" : ", false", centered, bytes, ">(args)");
+    const std::string call = tile->team > 0
+                                 ? str("normalize_short<", types, ", ", tile->loads, ", ", tile->team, ", ",
+                                       tile->threads, centered, ">(args)")
+                                 : str(tile->block ? "normalize_block<" : "normalize_warp<", types, ", ", tile->vec,
+                                       ", ", tile->loads, held ? ", true" : ", false", centered, bytes, ">(args)");
     source.prelude += str("#include \"lanes/normalize_", tile->team > 0 ? "short" : "rows", ".cuh\"\n",
                           entry_text("normalize_" + tile->name(), str(tile->threads), parameter(), call));
     const std::string entry = "normalize_long_1";
