@@ -15,7 +15,7 @@ from kiln._bindings import bindings
 from kiln.serve import ServeError
 from kiln.serve._batcher import Batcher, Closed, Request, Spans
 from kiln.serve._config import BatchRules
-from kiln.serve._trial import why_not_joined
+from kiln.serve._trial import _close, why_not_joined
 
 FLOAT = kiln_models.FLOAT
 
@@ -281,6 +281,21 @@ def test_a_request_may_wait_for_so_long():
         (version,) = server.repository.versions("affine")
         wait_for(lambda: version.queue_length == 0)  # the queue hears of it behind the answer
         assert version.queue_length == 0 and version.statistics.failures == {"expired": 1}
+
+
+@pytest.mark.parametrize("a, b, close", [
+    ([1, np.inf], [1, np.inf], True),
+    ([1, np.nan], [1, np.nan], True),
+    ([1, np.inf], [1, 3], False),
+    ([1, 3], [1, -np.inf], False),
+    ([1, np.inf], [1, -np.inf], False),
+    ([1, np.inf], [1, np.nan], False),
+    ([1, np.nan], [1, 3], False),
+    ([100, 1], [101, 1], True),
+    ([100, 1], [103, 1], False),
+])  # fmt: skip
+def test_what_is_about_the_same(a, b, close):
+    assert _close(np.array(a, "f"), np.array(b, "f")) is close
 
 
 def test_answers_go_with_their_last_reference():
