@@ -203,7 +203,7 @@ def test_files_that_are_no_models(tmp_path, plans):
 
 def test_unload_and_load(tmp_path, plans):
     make_model_folder(tmp_path, "scaled", None, {1: plans[2]})
-    with serving.serve(repositories=[tmp_path]) as server:
+    with serving.serve(repositories=[tmp_path], model_control=True) as server:
         old = server.repository.find("scaled")
         assert post(server, "/v2/repository/models/scaled/unload").status == 200
         assert old.wait_closed(30)
@@ -224,7 +224,7 @@ def test_unload_and_load(tmp_path, plans):
 
 def test_a_configuration_in_the_load(tmp_path, plans):
     make_model_folder(tmp_path, "scaled", None, {1: plans[2], 2: plans[3]})
-    with serving.serve(repositories=[tmp_path]) as server:
+    with serving.serve(repositories=[tmp_path], model_control=True) as server:
         def load(**parameters):
             return post(server, "/v2/repository/models/scaled/load", {"parameters": parameters})
 
@@ -239,9 +239,9 @@ def test_a_configuration_in_the_load(tmp_path, plans):
         assert factor_of(server) == 2
 
 
-def test_clients_may_be_kept_from_loading(tmp_path, plans):
+def test_clients_may_not_load_unless_they_are_allowed_to(tmp_path, plans):
     make_model_folder(tmp_path, "scaled", None, {1: plans[2]})
-    with serving.serve(repositories=[tmp_path], model_control=False) as server:
+    with serving.serve(repositories=[tmp_path]) as server:
         for action in ("load", "unload"):
             answer = post(server, f"/v2/repository/models/scaled/{action}")
             assert answer.status == 501 and "does not let clients" in answer.error
@@ -250,7 +250,7 @@ def test_clients_may_be_kept_from_loading(tmp_path, plans):
 
 def test_loading_anew_that_fails_keeps_the_old(tmp_path, plans):
     folder = make_model_folder(tmp_path, "scaled", None, {1: plans[2]})
-    with serving.serve(repositories=[tmp_path]) as server:
+    with serving.serve(repositories=[tmp_path], model_control=True) as server:
         (folder / "1" / "model.plan").write_bytes(b"damaged")
         answer = post(server, "/v2/repository/models/scaled/load")
         assert answer.status == 400 and "cannot be loaded" in answer.error
@@ -288,7 +288,7 @@ def test_rescan(tmp_path, plans):
 def test_loading_anew_loses_no_request(tmp_path, plans):
     """Clients keep asking while the model is replaced again and again: all are answered by one of the two."""
     folder = make_model_folder(tmp_path, "scaled", None, {1: plans[2]})
-    with serving.serve(repositories=[tmp_path], max_queue_delay_us=500) as server:
+    with serving.serve(repositories=[tmp_path], model_control=True, max_queue_delay_us=500) as server:
         stop, seen, failures = threading.Event(), set(), []
 
         def ask(seed):

@@ -47,6 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--grpc-port", type=_port, default=default.grpc_port, help="0 takes a free one, none serves no gRPC (8001)")
     add("--device", help="cpu, cuda or cuda:N; by default a GPU where there is one")
     add("--instances", type=int, help="contexts of a model that run side by side (1 on the CPU, 2 on a GPU)")
+    add("--max-instances", type=int, default=default.max_instances, help="that a configuration may ask for (%(default)s)")
     add("--max-batch-size", type=int, help="largest batch of a model without config.pbtxt; 0 joins no requests")
     add("--max-queue-delay-us", type=int, default=0, help="how long a request waits for others to join it (0)")
     for part in ("min", "opt", "max"):
@@ -58,7 +59,8 @@ def _parser() -> argparse.ArgumentParser:
     for name in ("header", "body", "write", "idle", "request", "drain"):
         add(f"--{name}-seconds", type=float, default=getattr(default, f"{name}_seconds"), help="(%(default)s)")
     add("--poll-seconds", type=float, default=0, help="look for changed files that often; 0 waits for SIGHUP")
-    add("--no-model-control", action="store_true", help="clients may not load and unload models")
+    add("--model-control", action=argparse.BooleanOptionalAction, default=False,
+        help="whether clients may load and unload models")  # fmt: skip
     add("--log-level", default="info", choices=("debug", "info", "warning", "error"))
     add("--log-format", default="json", choices=("json", "text"))
     add("--log-requests", action="store_true", help="a line for each request of HTTP")
@@ -99,9 +101,10 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         drain_seconds=arguments.drain_seconds,
         device=arguments.device,
         instances=arguments.instances,
+        max_instances=arguments.max_instances,
         max_batch_size=arguments.max_batch_size,
         max_queue_delay_us=arguments.max_queue_delay_us,
-        model_control=not arguments.no_model_control,
+        model_control=arguments.model_control,
         log_requests=arguments.log_requests,
     )
 

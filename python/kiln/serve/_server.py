@@ -209,7 +209,7 @@ class Server:
 
     def _check_control(self) -> None:
         if not self.settings.model_control:
-            raise ServeError(Reason.NOT_SUPPORTED, "this server does not let clients load and unload models")
+            raise ServeError(Reason.NOT_SUPPORTED, "this server does not let clients load and unload models; --model-control does")
         if self._state == "stopping":
             raise ServeError(Reason.UNAVAILABLE, "the server stops")
 
