@@ -14,7 +14,7 @@ from serving import get, infer, input_of, make_model_folder, post, rows
 
 import kiln
 import kiln_models
-from kiln.serve import _config
+from kiln.serve import ServeError, _config
 
 FLOAT = kiln_models.FLOAT
 
@@ -268,6 +268,28 @@ def replace_plan(folder, data):
     beside = folder / "model.new"
     beside.write_bytes(data)
     beside.replace(folder / "1" / "model.plan")
+
+
+def test_a_load_that_fails_unexpectedly_is_logged_whole(tmp_path, plans, monkeypatch, caplog):
+    folder = make_model_folder(tmp_path, "scaled", None, {1: plans[2]})
+    with serving.serve(repositories=[tmp_path], http_port=None, grpc_port=None) as server:
+        cause = KeyError("what nobody expects")
+
+        def fail(*_):
+            raise cause
+
+        monkeypatch.setattr("kiln.serve._repository.check_supported", fail)
+        with pytest.raises(ServeError, match="KeyError") as found:
+            server.repository.load("scaled")
+        assert found.value.__cause__ is cause
+        (record,) = [one for one in caplog.records if "cannot be loaded" in one.getMessage()]
+        assert record.exc_info[1] is cause
+        caplog.clear()
+        shutil.rmtree(folder / "1")
+        with pytest.raises(ServeError, match="has no folders of versions"):
+            server.repository.load("scaled")
+        (record,) = [one for one in caplog.records if "cannot be loaded" in one.getMessage()]
+        assert not record.exc_info  # the words say it all
 
 
 def test_rescan(tmp_path, plans):

@@ -6,8 +6,9 @@ import dataclasses
 import logging
 import pathlib
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from .._engine import Engine
 from .._errors import Error
@@ -41,8 +42,11 @@ class _Model:
     """Held by who loads or unloads; requests do not take it."""
 
 
+_EXPECTED = (ConfigError, Error, ServeError, OSError, ValueError)  # whose words say what is wrong
+
+
 def _words(failure: BaseException) -> str:
-    if isinstance(failure, (ConfigError, Error, ServeError, OSError, ValueError)):
+    if isinstance(failure, _EXPECTED):
         return str(failure)
     return f"{type(failure).__name__}: {failure}"
 
@@ -187,7 +191,7 @@ class Repository:
                 warnings = check_supported(found.config)
                 versions, failed = self._load_versions(model.source, found)
             except Exception as failure:  # of the configuration: no version can be loaded
-                self._load_failed(name, model, before, fingerprint, _words(failure))
+                self._load_failed(name, model, before, fingerprint, _words(failure), cause=failure)
             for warning in warnings:
                 log.warning("%s", warning, extra={"model": name})
             if not versions:
@@ -202,15 +206,24 @@ class Repository:
         log.info("model %s is ready", name, extra={"model": name, "versions": sorted(versions), "failed": failed})
 
     def _load_failed(
-        self, name: str, model: _Model, before: str, fingerprint: tuple, why: str, failed: dict[int, str] | None = None
-    ) -> None:
+        self,
+        name: str,
+        model: _Model,
+        before: str,
+        fingerprint: tuple,
+        why: str,
+        failed: dict[int, str] | None = None,
+        cause: Exception | None = None,
+    ) -> NoReturn:
+        """Notes that a load failed, with the traceback of a cause that nobody expects, and raises ServeError."""
         model.fingerprint = fingerprint  # what failed is not tried again before it changes
         if model.versions:
             model.state, model.reason = before, f"loading it anew failed, the old one is served: {why}"
         else:
             model.state, model.reason, model.failed = UNAVAILABLE, why, failed or {}
-        log.error("model %s cannot be loaded: %s", name, why, extra={"model": name})
-        raise ServeError(Reason.INVALID, f"model {name!r} cannot be loaded: {why}") from None
+        unexpected = None if cause is None or isinstance(cause, _EXPECTED) else cause
+        log.error("model %s cannot be loaded: %s", name, why, extra={"model": name}, exc_info=unexpected)
+        raise ServeError(Reason.INVALID, f"model {name!r} cannot be loaded: {why}") from cause
 
     def _load_versions(self, source: Source, found: Found) -> tuple[dict[int, Version], dict[int, str]]:
         versions: dict[int, Version] = {}
@@ -222,7 +235,9 @@ class Repository:
                 versions[number] = self._load_version(source, found, number, file, config)
             except Exception as failure:
                 failed[number] = _words(failure)
-                log.error("version %d of model %s cannot be loaded: %s", number, config.name, failed[number])
+                unexpected = None if isinstance(failure, _EXPECTED) else failure
+                words = "version %d of model %s cannot be loaded: %s"
+                log.error(words, number, config.name, failed[number], exc_info=unexpected)
         return versions, failed
 
     def _load_version(
@@ -333,8 +348,6 @@ class Repository:
 
 
 def _ended(versions: list[Version], seconds: float) -> Iterator[int]:
-    import time
-
     end = time.monotonic() + seconds
     for version in versions:
         if not version.wait_closed(max(0.0, end - time.monotonic())):
