@@ -13,6 +13,7 @@ import kiln
 import kiln_models
 from kiln._bindings import bindings
 from kiln.serve import ServeError
+from kiln.serve._errors import Reason
 from kiln.serve._batcher import Batcher, Closed, Request, Spans
 from kiln.serve._config import BatchRules
 from kiln.serve._trial import _close, why_not_joined
@@ -281,6 +282,32 @@ def test_a_request_may_wait_for_so_long():
         (version,) = server.repository.versions("affine")
         wait_for(lambda: version.queue_length == 0)  # the queue hears of it behind the answer
         assert version.queue_length == 0 and version.statistics.failures == {"expired": 1}
+
+
+@pytest.mark.parametrize("failure, reason, logged", [
+    (kiln.ShapeError("no profile has them"), Reason.INVALID, False),
+    (ValueError("axes do not match"), Reason.INTERNAL, True),
+    (TypeError("an int is not callable"), Reason.INTERNAL, True),
+    (ServeError(Reason.FULL, "later"), Reason.FULL, False),
+])  # fmt: skip
+def test_whose_fault_a_failed_run_is(caplog, failure, reason, logged):
+    """What nobody expects is the server's fault, and leaves a traceback."""
+    engine = serving.affine_engine()
+
+    class Faulty:
+        def __getattr__(self, name):
+            return getattr(engine, name)
+
+        def __call__(self, *arrays):
+            raise failure
+
+    with serving.serve({"affine": engine}, http_port=None, grpc_port=None) as server:
+        for instance in version_instances(server.repository.find("affine")):
+            instance._engine = Faulty()
+        with pytest.raises(ServeError, match=str(failure)) as found:
+            server.infer("affine", {"x": rows(1)})
+    assert found.value.reason is reason
+    assert any(record.exc_info for record in caplog.records) is logged
 
 
 @pytest.mark.parametrize("a, b, close", [

@@ -117,7 +117,7 @@ class Instance:
     def _fail(self, request: Request, failure: BaseException) -> None:
         if isinstance(failure, ServeError):
             told = failure
-        elif isinstance(failure, (ShapeError, TypeError, ValueError)):
+        elif isinstance(failure, ShapeError):  # values of inputs that decide shapes are checked by the run alone
             told = ServeError(Reason.INVALID, str(failure))
         elif isinstance(failure, (Error, MemoryError)):
             told = ServeError(Reason.INTERNAL, str(failure) or "there is not enough memory")
