@@ -30,6 +30,14 @@ def _port(text: str) -> int | None:
     return None if text == "none" else int(text)
 
 
+def _seconds(text: str) -> float:
+    """A time in seconds. Raises ValueError where it is none."""
+    found = float(text)
+    if not (math.isfinite(found) and found >= 0):
+        raise ValueError
+    return found
+
+
 def _parser() -> argparse.ArgumentParser:
     default = Settings()
     parser = argparse.ArgumentParser(
@@ -58,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--max-connections", type=int, default=default.max_connections, help="(%(default)s)")
     for name in ("header", "body", "write", "idle", "request", "drain"):
         add(f"--{name}-seconds", type=float, default=getattr(default, f"{name}_seconds"), help="(%(default)s)")
-    add("--poll-seconds", type=float, default=0, help="look for changed files that often; 0 waits for SIGHUP")
+    add("--poll-seconds", type=_seconds, default=0, help="look for changed files that often; 0 waits for SIGHUP")
     add("--model-control", action=argparse.BooleanOptionalAction, default=False,
         help="whether clients may load and unload models")  # fmt: skip
     add("--log-level", default="info", choices=("debug", "info", "warning", "error"))
@@ -132,15 +140,19 @@ def _give_back_memory() -> None:
 def _wait(server: Server, signals: threading.Condition, asked: list[int], poll_seconds: float) -> None:
     """Waits for a signal that ends the server; loads models anew meanwhile."""
     next_poll = time.monotonic() + poll_seconds if poll_seconds else math.inf
+    next_trim = time.monotonic() + _TRIM_SECONDS
     while True:
         with signals:
             if not asked:
-                signals.wait(max(0.0, min(_TRIM_SECONDS, next_poll - time.monotonic())))
+                signals.wait(max(0.0, min(next_trim, next_poll) - time.monotonic()))
             found = asked.pop(0) if asked else None
         if found in (signal.SIGTERM, signal.SIGINT):
             return
-        if found != signal.SIGHUP and time.monotonic() < next_poll:
+        now = time.monotonic()
+        if now >= next_trim:
             _give_back_memory()
+            next_trim = now + _TRIM_SECONDS
+        if found != signal.SIGHUP and now < next_poll:
             continue
         try:
             server.repository.rescan()
