@@ -141,6 +141,24 @@ def test_memory_is_given_back_between_polls(monkeypatch):
     assert 2 <= done.count("trim") < done.count("poll")
 
 
+_ENDS_BY_ITSELF = """
+import os, sys
+import uvicorn
+async def on_tick(self, counter):
+    return os.path.exists(sys.argv[-1])
+uvicorn.Server.on_tick = on_tick
+from kiln.serve.__main__ import main
+sys.exit(main(sys.argv[1:-1]))
+"""
+
+
+def test_a_protocol_that_ends_ends_the_process(plan, tmp_path):
+    with Process(plan, tmp_path / "end", command=(sys.executable, "-c", _ENDS_BY_ITSELF)) as server:
+        (tmp_path / "end").touch()
+        assert server.process.wait(30) == 1
+        assert "served no longer" in server.line("the server has failed")["message"]
+
+
 def test_stopped_while_it_loads(tmp_path):
     """A signal ends a build that takes long."""
     path = tmp_path / "long.onnx"

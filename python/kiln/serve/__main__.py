@@ -138,15 +138,15 @@ def _give_back_memory() -> None:
 
 
 def _wait(server: Server, signals: threading.Condition, asked: list[int], poll_seconds: float) -> None:
-    """Waits for a signal that ends the server; loads models anew meanwhile."""
+    """Waits for a signal that ends the server, or its failure; loads models anew meanwhile."""
     next_poll = time.monotonic() + poll_seconds if poll_seconds else math.inf
     next_trim = time.monotonic() + _TRIM_SECONDS
     while True:
         with signals:
-            if not asked:
+            if not asked and server.failure is None:
                 signals.wait(max(0.0, min(next_trim, next_poll) - time.monotonic()))
             found = asked.pop(0) if asked else None
-        if found in (signal.SIGTERM, signal.SIGINT):
+        if found in (signal.SIGTERM, signal.SIGINT) or server.failure is not None:
             return
         now = time.monotonic()
         if now >= next_trim:
@@ -190,6 +190,12 @@ def main(words: list[str] | None = None) -> int:
             asked.append(number)
             changed.notify()
 
+    def wake() -> None:
+        server.repository.stop_loading()
+        with changed:
+            changed.notify()
+
+    server.on_failure = wake
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, note)
     try:
@@ -197,12 +203,16 @@ def main(words: list[str] | None = None) -> int:
     except OSError as failure:
         log.error("%s", failure)
         return 1
-    if not asked and server.failed and len(server.failed) == len(server.repository.names()):
+    if not asked and server.failure is None and server.failed and len(server.failed) == len(server.repository.names()):
         log.error("no model could be loaded")
         server.stop(0)
         return 1
     _wait(server, changed, asked, arguments.poll_seconds)
+    failure = server.failure
     server.stop()
+    if failure is not None:
+        log.error("the server has failed: %s", failure)
+        return 1
     return 0
 
 
