@@ -292,6 +292,24 @@ def test_a_load_that_fails_unexpectedly_is_logged_whole(tmp_path, plans, monkeyp
         assert not record.exc_info  # the words say it all
 
 
+def test_shapes_of_the_command_hold_in_repositories(tmp_path):
+    """For models that have a configuration without shapes, and for those that come later; a configuration's come first."""
+    data = scaled(2).SerializeToString()
+    own = 'parameters { key: "max_shapes" value { string_value: "x:2x4" } }'
+    for name, config in (("scaled", None), ("own", own)):
+        make_model_folder(tmp_path, name, config, {1: data}, "onnx")
+    given = {"x": (5, 4)}
+    with kiln.serve.Server(
+        repositories=[tmp_path], settings=serving.settings(http_port=None, grpc_port=None),
+        shapes=kiln.serve.BuildShapes(min={"x": (3, 4)}, max=given),
+    ) as server:  # fmt: skip
+        make_model_folder(tmp_path, "later", None, {1: data}, "onnx")
+        server.repository.rescan()
+        ranges = {name: server.repository.find(name).engine.inputs[0].ranges[0] for name in server.repository.names()}
+        found = {name: (its.min[0], its.max[0]) for name, its in ranges.items()}
+        assert found == {"scaled": (3, 5), "own": (2, 2), "later": (3, 5)}
+
+
 def test_rescan(tmp_path, plans):
     folder = make_model_folder(tmp_path, "scaled", None, {1: plans[2]})
     make_model_folder(tmp_path, "steady", None, {1: plans[2]})

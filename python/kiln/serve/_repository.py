@@ -17,7 +17,7 @@ from ._config import ConfigError, check_supported, complete, placement_of, rules
 from ._errors import Reason, ServeError
 from ._instance import default_instances
 from ._settings import Settings
-from ._sources import FolderSource, Found, Source, folders_of, open_engine
+from ._sources import BuildShapes, EngineSource, FolderSource, Found, Source, folders_of, open_engine
 from ._trial import why_not_joined
 from ._version import Tensor, Version
 
@@ -58,8 +58,9 @@ class Repository:
     after the requests that they have, so no request is lost. Both are in memory meanwhile.
     """
 
-    def __init__(self, settings: Settings):
-        self._settings = settings
+    def __init__(self, settings: Settings, shapes: BuildShapes | None = None):
+        """`shapes` are those that ONNX files of folders are built for, where their configuration says none."""
+        self._settings, self._shapes = settings, shapes
         self._lock = threading.Lock()
         self._models: dict[str, _Model] = {}
         self._folders: list[pathlib.Path] = []
@@ -82,7 +83,7 @@ class Repository:
         if not folder.is_dir():
             raise ValueError(f"there is no folder {str(folder)!r}")
         self._folders.append(folder)
-        for source in folders_of(folder):
+        for source in folders_of(folder, self._shapes):
             self.add(source, source.folder.name)
 
     def names(self) -> list[str]:
@@ -249,7 +250,8 @@ class Repository:
         if isinstance(file, Engine):
             engine = file
         else:
-            engine = open_engine(file, config, place, settings, source.shapes, self._stop_loading)
+            shapes = None if isinstance(source, EngineSource) else source.shapes
+            engine = open_engine(file, config, place, settings, shapes, self._stop_loading)
         try:
             if not found.has_config:
                 self._configure(config, engine)
@@ -283,7 +285,7 @@ class Repository:
             if name in self._models:
                 return
             for folder in self._folders:
-                for source in folders_of(folder):
+                for source in folders_of(folder, self._shapes):
                     if source.folder.name == name:
                         self._models[name] = _Model(source)
                         return
@@ -320,7 +322,7 @@ class Repository:
 
     def rescan(self) -> None:
         """Loads models whose files have changed or are new, and takes out those whose folder is gone."""
-        for name in [source.folder.name for folder in self._folders for source in folders_of(folder)]:
+        for name in [source.folder.name for folder in self._folders for source in folders_of(folder, self._shapes)]:
             self._find_new_folder(name)
         for name in self.names():
             model = self._model(name)

@@ -52,7 +52,7 @@ class Server:
 
     models: names to paths of plans and ONNX files, or to engines of the program.
     repositories: folders of Triton's model repository layout.
-    shapes: shapes that ONNX files of `models` are built for.
+    shapes: shapes that ONNX files are built for; in repositories those whose configuration says none.
 
     The ports open before the models are loaded; a server is ready when they are. A model that cannot be loaded is
     named by the index with the reason, and the others are served.
@@ -67,7 +67,7 @@ class Server:
         shapes: BuildShapes | None = None,
     ):
         self.settings = settings or Settings()
-        self.repository = Repository(self.settings)
+        self.repository = Repository(self.settings, shapes)
         self.budget = Budget(self.settings.max_bytes_in_flight)
         self.failed: dict[str, str] = {}
         """Models that could not be loaded when the server started, with the reasons."""
