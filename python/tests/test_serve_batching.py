@@ -325,6 +325,57 @@ def test_what_is_about_the_same(a, b, close):
     assert _close(np.array(a, "f"), np.array(b, "f")) is close
 
 
+@pytest.mark.parametrize("protocol", ["http", "grpc"])
+def test_a_request_whose_time_ends_while_it_runs(protocol):
+    """It is counted once, as expired, and its bytes count until the run has ended."""
+    engine = serving.affine_engine()
+    begun, release = threading.Event(), threading.Event()
+
+    class Slow:
+        def __getattr__(self, name):
+            return getattr(engine, name)
+
+        def __call__(self, *arrays):
+            begun.set()
+            assert release.wait(30)
+            return engine(*arrays)
+
+    with serving.serve({"affine": engine}) as server:
+        version = server.repository.find("affine")
+        for instance in version_instances(version):
+            instance._engine = Slow()
+        try:
+            if protocol == "http":
+                answer = infer(server, "affine", input_of(rows(1)), parameters={"timeout": 300_000})
+                assert answer.status == 504 and "took longer than 300 ms" in answer.error
+            else:
+                import grpc
+
+                from kiln.serve._messages import MESSAGES
+
+                request = MESSAGES["ModelInferRequest"](
+                    model_name="affine",
+                    inputs=[{"name": "x", "datatype": "FP32", "shape": [1, 4]}],
+                    raw_input_contents=[bytes(16)],
+                )
+                request.parameters["timeout"].int64_param = 300_000
+                with grpc.insecure_channel(server.grpc_address) as channel:
+                    call = channel.unary_unary("/inference.GRPCInferenceService/ModelInfer")
+                    with pytest.raises(grpc.RpcError) as found:
+                        call(request.SerializeToString(), timeout=30)
+                    assert found.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+            assert begun.is_set()
+            time.sleep(0.2)  # what the server does behind its answer
+            assert server.budget.used > 16
+        finally:
+            release.set()
+        wait_for(lambda: server.budget.used == 0)
+        its = version.statistics
+        wait_for(lambda: its.execution_count == 1)
+        assert its.failures == {"expired": 1}
+        assert its.durations["success"].count == 0 and its.durations["fail"].count == 1
+
+
 def test_answers_go_with_their_last_reference():
     """Nothing waits for the garbage collector, which comes late for a server of large arrays."""
     import asyncio
