@@ -13,9 +13,10 @@ import kiln
 import kiln_models
 from kiln._bindings import bindings
 from kiln.serve import ServeError
+from kiln.serve._errors import Reason
 from kiln.serve._batcher import Batcher, Closed, Request, Spans
 from kiln.serve._config import BatchRules
-from kiln.serve._trial import why_not_joined
+from kiln.serve._trial import _close, why_not_joined
 
 FLOAT = kiln_models.FLOAT
 
@@ -281,6 +282,98 @@ def test_a_request_may_wait_for_so_long():
         (version,) = server.repository.versions("affine")
         wait_for(lambda: version.queue_length == 0)  # the queue hears of it behind the answer
         assert version.queue_length == 0 and version.statistics.failures == {"expired": 1}
+
+
+@pytest.mark.parametrize("failure, reason, logged", [
+    (kiln.ShapeError("no profile has them"), Reason.INVALID, False),
+    (ValueError("axes do not match"), Reason.INTERNAL, True),
+    (TypeError("an int is not callable"), Reason.INTERNAL, True),
+    (ServeError(Reason.FULL, "later"), Reason.FULL, False),
+])  # fmt: skip
+def test_whose_fault_a_failed_run_is(caplog, failure, reason, logged):
+    """What nobody expects is the server's fault, and leaves a traceback."""
+    engine = serving.affine_engine()
+
+    class Faulty:
+        def __getattr__(self, name):
+            return getattr(engine, name)
+
+        def __call__(self, *arrays):
+            raise failure
+
+    with serving.serve({"affine": engine}, http_port=None, grpc_port=None) as server:
+        for instance in version_instances(server.repository.find("affine")):
+            instance._engine = Faulty()
+        with pytest.raises(ServeError, match=str(failure)) as found:
+            server.infer("affine", {"x": rows(1)})
+    assert found.value.reason is reason
+    assert any(record.exc_info for record in caplog.records) is logged
+
+
+@pytest.mark.parametrize("a, b, close", [
+    ([1, np.inf], [1, np.inf], True),
+    ([1, np.nan], [1, np.nan], True),
+    ([1, np.inf], [1, 3], False),
+    ([1, 3], [1, -np.inf], False),
+    ([1, np.inf], [1, -np.inf], False),
+    ([1, np.inf], [1, np.nan], False),
+    ([1, np.nan], [1, 3], False),
+    ([100, 1], [101, 1], True),
+    ([100, 1], [103, 1], False),
+])  # fmt: skip
+def test_what_is_about_the_same(a, b, close):
+    assert _close(np.array(a, "f"), np.array(b, "f")) is close
+
+
+@pytest.mark.parametrize("protocol", ["http", "grpc"])
+def test_a_request_whose_time_ends_while_it_runs(protocol):
+    """It is counted once, as expired, and its bytes count until the run has ended."""
+    engine = serving.affine_engine()
+    begun, release = threading.Event(), threading.Event()
+
+    class Slow:
+        def __getattr__(self, name):
+            return getattr(engine, name)
+
+        def __call__(self, *arrays):
+            begun.set()
+            assert release.wait(30)
+            return engine(*arrays)
+
+    with serving.serve({"affine": engine}) as server:
+        version = server.repository.find("affine")
+        for instance in version_instances(version):
+            instance._engine = Slow()
+        try:
+            if protocol == "http":
+                answer = infer(server, "affine", input_of(rows(1)), parameters={"timeout": 300_000})
+                assert answer.status == 504 and "took longer than 300 ms" in answer.error
+            else:
+                import grpc
+
+                from kiln.serve._messages import MESSAGES
+
+                request = MESSAGES["ModelInferRequest"](
+                    model_name="affine",
+                    inputs=[{"name": "x", "datatype": "FP32", "shape": [1, 4]}],
+                    raw_input_contents=[bytes(16)],
+                )
+                request.parameters["timeout"].int64_param = 300_000
+                with grpc.insecure_channel(server.grpc_address) as channel:
+                    call = channel.unary_unary("/inference.GRPCInferenceService/ModelInfer")
+                    with pytest.raises(grpc.RpcError) as found:
+                        call(request.SerializeToString(), timeout=30)
+                    assert found.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+            assert begun.is_set()
+            time.sleep(0.2)  # what the server does behind its answer
+            assert server.budget.used > 16
+        finally:
+            release.set()
+        wait_for(lambda: server.budget.used == 0)
+        its = version.statistics
+        wait_for(lambda: its.execution_count == 1)
+        assert its.failures == {"expired": 1}
+        assert its.durations["success"].count == 0 and its.durations["fail"].count == 1
 
 
 def test_answers_go_with_their_last_reference():

@@ -134,7 +134,7 @@ def test_statistics(client):
 def test_load_and_unload(tmp_path, server, client):
     _, module = client
     serving.make_model_folder(tmp_path, "m", None, {1: bytes(serving.affine_engine())})
-    with serving.serve(repositories=[tmp_path]) as other:
+    with serving.serve(repositories=[tmp_path], model_control=True) as other:
         address = other.http_address if module is http_client else other.grpc_address
         made = module.InferenceServerClient(address)
         made.unload_model("m")

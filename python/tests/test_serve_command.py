@@ -1,12 +1,16 @@
 """python -m kiln.serve as a process: flags, logs, signals."""
 
+import http.client
+import importlib
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
 import threading
+import types
 
 import pytest
 import serving
@@ -22,9 +26,9 @@ def plan(tmp_path_factory):
 class Process:
     """A server in a process; `logs` are the objects of its lines."""
 
-    def __init__(self, *words, command=(sys.executable, "-m", "kiln.serve")):
+    def __init__(self, *words, command=(sys.executable, "-m", "kiln.serve"), folder=None):
         self.process = subprocess.Popen(
-            [*command, "--http-port=0", "--grpc-port=0", *map(str, words)], stderr=subprocess.PIPE, text=True
+            [*command, "--http-port=0", "--grpc-port=0", *map(str, words)], stderr=subprocess.PIPE, text=True, cwd=folder
         )
         self.logs, self._grew = [], threading.Condition()
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -82,6 +86,29 @@ def test_files_that_may_be_open(plan, limit, wanted):
         ])  # fmt: skip
 
 
+def test_a_log_of_text(plan):
+    """Lines for people have the ports and the fields of requests, too."""
+    words = [sys.executable, "-m", "kiln.serve", plan, "--http-port=0", "--grpc-port=none"]
+    process = subprocess.Popen([*words, "--log-format=text", "--log-requests"], stderr=subprocess.PIPE, text=True)
+    try:
+        for line in process.stderr:
+            if "serving" in line:
+                address = re.search(r' http="(127\.0\.0\.1:\d+)" grpc=null failed=\{\}$', line).group(1)
+                connection = http.client.HTTPConnection(address, timeout=30)
+                connection.request("GET", "/v2")
+                assert connection.getresponse().status == 200
+                connection.close()
+            elif "request" in line:
+                assert re.search(r'INFO kiln\.serve\.access: request method="GET" path="/v2" status=200 ms=[0-9.]+$', line)
+                break
+        else:
+            pytest.fail("there is no line of the request")
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
 def test_names_repository_and_hangup(plan, tmp_path):
     folder = serving.make_model_folder(tmp_path, "other", None, {1: plan.read_bytes()})
     with Process(plan, "--name", "mine", "--model-repository", tmp_path) as server:
@@ -107,6 +134,45 @@ def test_polls(plan, tmp_path):
         assert serving.get(server, "/v2/models/later/ready").status == 200
 
 
+def test_memory_is_given_back_between_polls(monkeypatch):
+    """However often the files are looked at."""
+    command = importlib.import_module("kiln.serve.__main__")
+    monkeypatch.setattr(command, "_TRIM_SECONDS", 0.3)
+    done = []
+    monkeypatch.setattr(command, "_give_back_memory", lambda: done.append("trim"))
+    server = types.SimpleNamespace(repository=types.SimpleNamespace(rescan=lambda: done.append("poll")), failure=None)
+    changed, asked = threading.Condition(threading.RLock()), []
+
+    def end():
+        with changed:
+            asked.append(signal.SIGTERM)
+            changed.notify()
+
+    timer = threading.Timer(2, end)
+    timer.start()
+    command._wait(server, changed, asked, 0.05)
+    timer.join()
+    assert 2 <= done.count("trim") < done.count("poll")
+
+
+_ENDS_BY_ITSELF = """
+import os, sys
+import uvicorn
+async def on_tick(self, counter):
+    return os.path.exists(sys.argv[-1])
+uvicorn.Server.on_tick = on_tick
+from kiln.serve.__main__ import main
+sys.exit(main(sys.argv[1:-1]))
+"""
+
+
+def test_a_protocol_that_ends_ends_the_process(plan, tmp_path):
+    with Process(plan, tmp_path / "end", command=(sys.executable, "-c", _ENDS_BY_ITSELF)) as server:
+        (tmp_path / "end").touch()
+        assert server.process.wait(30) == 1
+        assert "served no longer" in server.line("the server has failed")["message"]
+
+
 def test_stopped_while_it_loads(tmp_path):
     """A signal ends a build that takes long."""
     path = tmp_path / "long.onnx"
@@ -127,6 +193,8 @@ def test_stopped_while_it_loads(tmp_path):
     (["nowhere.plan"], 1, "no model could be loaded"),
     (["--model-repository", "nowhere"], 1, "there is no folder 'nowhere'"),
     (["a.plan", "--max-queue=0"], 1, "max_queue is 0; at least 1 is needed"),
+    (["a.plan", "--poll-seconds=-1"], 2, "argument --poll-seconds: invalid _seconds value: '-1'"),
+    (["a.plan", "--poll-seconds=nan"], 2, "argument --poll-seconds: invalid _seconds value: 'nan'"),
     (["a.plan", "--min-shapes=x"], 2, "invalid parse_shapes value: 'x'"),
 ])  # fmt: skip
 def test_wrong_words(words, status, said):
@@ -137,13 +205,16 @@ def test_wrong_words(words, status, said):
     assert done.returncode == status and said in done.stderr, done.stderr
 
 
-def test_the_program_kiln_runs_it(plan):
+def test_the_program_kiln_runs_it(plan, tmp_path):
+    """It does not run Python files of the folder that it is called in."""
+    for name in ("kiln", "json"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a file of the current folder was run')")
     program = pathlib.Path(os.environ.get("KILN_BUILD", "/nowhere")) / "kiln"
     if not program.exists():
         pytest.skip(f"KILN_BUILD has no program kiln ({program})")
     os.environ["KILN_PYTHON"] = sys.executable
     try:
-        with Process(plan, command=(program, "serve")) as server:
+        with Process(plan, command=(program, "serve"), folder=tmp_path) as server:
             assert serving.get(server, "/v2/health/ready").status == 200
             server.process.send_signal(signal.SIGTERM)
             assert server.process.wait(30) == 0

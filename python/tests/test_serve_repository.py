@@ -14,7 +14,7 @@ from serving import get, infer, input_of, make_model_folder, post, rows
 
 import kiln
 import kiln_models
-from kiln.serve import _config
+from kiln.serve import ServeError, _config
 
 FLOAT = kiln_models.FLOAT
 
@@ -203,7 +203,7 @@ def test_files_that_are_no_models(tmp_path, plans):
 
 def test_unload_and_load(tmp_path, plans):
     make_model_folder(tmp_path, "scaled", None, {1: plans[2]})
-    with serving.serve(repositories=[tmp_path]) as server:
+    with serving.serve(repositories=[tmp_path], model_control=True) as server:
         old = server.repository.find("scaled")
         assert post(server, "/v2/repository/models/scaled/unload").status == 200
         assert old.wait_closed(30)
@@ -224,7 +224,7 @@ def test_unload_and_load(tmp_path, plans):
 
 def test_a_configuration_in_the_load(tmp_path, plans):
     make_model_folder(tmp_path, "scaled", None, {1: plans[2], 2: plans[3]})
-    with serving.serve(repositories=[tmp_path]) as server:
+    with serving.serve(repositories=[tmp_path], model_control=True) as server:
         def load(**parameters):
             return post(server, "/v2/repository/models/scaled/load", {"parameters": parameters})
 
@@ -239,9 +239,9 @@ def test_a_configuration_in_the_load(tmp_path, plans):
         assert factor_of(server) == 2
 
 
-def test_clients_may_be_kept_from_loading(tmp_path, plans):
+def test_clients_may_not_load_unless_they_are_allowed_to(tmp_path, plans):
     make_model_folder(tmp_path, "scaled", None, {1: plans[2]})
-    with serving.serve(repositories=[tmp_path], model_control=False) as server:
+    with serving.serve(repositories=[tmp_path]) as server:
         for action in ("load", "unload"):
             answer = post(server, f"/v2/repository/models/scaled/{action}")
             assert answer.status == 501 and "does not let clients" in answer.error
@@ -250,7 +250,7 @@ def test_clients_may_be_kept_from_loading(tmp_path, plans):
 
 def test_loading_anew_that_fails_keeps_the_old(tmp_path, plans):
     folder = make_model_folder(tmp_path, "scaled", None, {1: plans[2]})
-    with serving.serve(repositories=[tmp_path]) as server:
+    with serving.serve(repositories=[tmp_path], model_control=True) as server:
         (folder / "1" / "model.plan").write_bytes(b"damaged")
         answer = post(server, "/v2/repository/models/scaled/load")
         assert answer.status == 400 and "cannot be loaded" in answer.error
@@ -268,6 +268,46 @@ def replace_plan(folder, data):
     beside = folder / "model.new"
     beside.write_bytes(data)
     beside.replace(folder / "1" / "model.plan")
+
+
+def test_a_load_that_fails_unexpectedly_is_logged_whole(tmp_path, plans, monkeypatch, caplog):
+    folder = make_model_folder(tmp_path, "scaled", None, {1: plans[2]})
+    with serving.serve(repositories=[tmp_path], http_port=None, grpc_port=None) as server:
+        cause = KeyError("what nobody expects")
+
+        def fail(*_):
+            raise cause
+
+        monkeypatch.setattr("kiln.serve._repository.check_supported", fail)
+        with pytest.raises(ServeError, match="KeyError") as found:
+            server.repository.load("scaled")
+        assert found.value.__cause__ is cause
+        (record,) = [one for one in caplog.records if "cannot be loaded" in one.getMessage()]
+        assert record.exc_info[1] is cause
+        caplog.clear()
+        shutil.rmtree(folder / "1")
+        with pytest.raises(ServeError, match="has no folders of versions"):
+            server.repository.load("scaled")
+        (record,) = [one for one in caplog.records if "cannot be loaded" in one.getMessage()]
+        assert not record.exc_info  # the words say it all
+
+
+def test_shapes_of_the_command_hold_in_repositories(tmp_path):
+    """For models that have a configuration without shapes, and for those that come later; a configuration's come first."""
+    data = scaled(2).SerializeToString()
+    own = 'parameters { key: "max_shapes" value { string_value: "x:2x4" } }'
+    for name, config in (("scaled", None), ("own", own)):
+        make_model_folder(tmp_path, name, config, {1: data}, "onnx")
+    given = {"x": (5, 4)}
+    with kiln.serve.Server(
+        repositories=[tmp_path], settings=serving.settings(http_port=None, grpc_port=None),
+        shapes=kiln.serve.BuildShapes(min={"x": (3, 4)}, max=given),
+    ) as server:  # fmt: skip
+        make_model_folder(tmp_path, "later", None, {1: data}, "onnx")
+        server.repository.rescan()
+        ranges = {name: server.repository.find(name).engine.inputs[0].ranges[0] for name in server.repository.names()}
+        found = {name: (its.min[0], its.max[0]) for name, its in ranges.items()}
+        assert found == {"scaled": (3, 5), "own": (2, 2), "later": (3, 5)}
 
 
 def test_rescan(tmp_path, plans):
@@ -288,7 +328,7 @@ def test_rescan(tmp_path, plans):
 def test_loading_anew_loses_no_request(tmp_path, plans):
     """Clients keep asking while the model is replaced again and again: all are answered by one of the two."""
     folder = make_model_folder(tmp_path, "scaled", None, {1: plans[2]})
-    with serving.serve(repositories=[tmp_path], max_queue_delay_us=500) as server:
+    with serving.serve(repositories=[tmp_path], model_control=True, max_queue_delay_us=500) as server:
         stop, seen, failures = threading.Event(), set(), []
 
         def ask(seed):

@@ -419,10 +419,10 @@ def test_what_a_load_may_bring(engine, tmp_path):
     """A client cannot have a file written, or thousands of threads made."""
     plan = engine.save(tmp_path / "affine.plan")
     target = tmp_path / "written"
-    with serving.serve({"affine": plan}, grpc_port=None) as server:
+    with serving.serve({"affine": plan}, model_control=True, max_instances=3, grpc_port=None) as server:
         for config, words in (
             ({"parameters": {"timing_cache": {"string_value": str(target)}}}, "'timing_cache' names a file"),
-            ({"instance_group": [{"count": 100_000}]}, "instance_group has 100000 instances; 256 are possible"),
+            ({"instance_group": [{"count": 2}, {"count": 2}]}, "instance_group.count has 4 instances in all; max_instances"),
         ):
             sent = {"parameters": {"config": json.dumps(config)}}
             answer = post(server, "/v2/repository/models/affine/load", sent)

@@ -27,7 +27,8 @@ sys.exit(main())
 Status run_serve(std::span<const char* const> words) {
   const char* named = std::getenv("KILN_PYTHON");
   const std::string python = named && *named ? named : "python3";
-  std::vector<std::string> texts{python, "-c", kStart};
+  // -P: with -c alone Python would import from the current folder first, so a kiln.py or json.py there would be run.
+  std::vector<std::string> texts{python, "-P", "-c", kStart};
   texts.insert(texts.end(), words.begin(), words.end());
   std::vector<char*> arguments;
   for (std::string& text : texts) arguments.push_back(text.data());

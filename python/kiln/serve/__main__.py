@@ -30,6 +30,14 @@ def _port(text: str) -> int | None:
     return None if text == "none" else int(text)
 
 
+def _seconds(text: str) -> float:
+    """A time in seconds. Raises ValueError where it is none."""
+    found = float(text)
+    if not (math.isfinite(found) and found >= 0):
+        raise ValueError
+    return found
+
+
 def _parser() -> argparse.ArgumentParser:
     default = Settings()
     parser = argparse.ArgumentParser(
@@ -47,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--grpc-port", type=_port, default=default.grpc_port, help="0 takes a free one, none serves no gRPC (8001)")
     add("--device", help="cpu, cuda or cuda:N; by default a GPU where there is one")
     add("--instances", type=int, help="contexts of a model that run side by side (1 on the CPU, 2 on a GPU)")
+    add("--max-instances", type=int, default=default.max_instances, help="that a configuration may ask for (%(default)s)")
     add("--max-batch-size", type=int, help="largest batch of a model without config.pbtxt; 0 joins no requests")
     add("--max-queue-delay-us", type=int, default=0, help="how long a request waits for others to join it (0)")
     for part in ("min", "opt", "max"):
@@ -57,8 +66,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--max-connections", type=int, default=default.max_connections, help="(%(default)s)")
     for name in ("header", "body", "write", "idle", "request", "drain"):
         add(f"--{name}-seconds", type=float, default=getattr(default, f"{name}_seconds"), help="(%(default)s)")
-    add("--poll-seconds", type=float, default=0, help="look for changed files that often; 0 waits for SIGHUP")
-    add("--no-model-control", action="store_true", help="clients may not load and unload models")
+    add("--poll-seconds", type=_seconds, default=0, help="look for changed files that often; 0 waits for SIGHUP")
+    add("--model-control", action=argparse.BooleanOptionalAction, default=False,
+        help="whether clients may load and unload models")  # fmt: skip
     add("--log-level", default="info", choices=("debug", "info", "warning", "error"))
     add("--log-format", default="json", choices=("json", "text"))
     add("--log-requests", action="store_true", help="a line for each request of HTTP")
@@ -99,9 +109,10 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         drain_seconds=arguments.drain_seconds,
         device=arguments.device,
         instances=arguments.instances,
+        max_instances=arguments.max_instances,
         max_batch_size=arguments.max_batch_size,
         max_queue_delay_us=arguments.max_queue_delay_us,
-        model_control=not arguments.no_model_control,
+        model_control=arguments.model_control,
         log_requests=arguments.log_requests,
     )
 
@@ -127,17 +138,21 @@ def _give_back_memory() -> None:
 
 
 def _wait(server: Server, signals: threading.Condition, asked: list[int], poll_seconds: float) -> None:
-    """Waits for a signal that ends the server; loads models anew meanwhile."""
+    """Waits for a signal that ends the server, or its failure; loads models anew meanwhile."""
     next_poll = time.monotonic() + poll_seconds if poll_seconds else math.inf
+    next_trim = time.monotonic() + _TRIM_SECONDS
     while True:
         with signals:
-            if not asked:
-                signals.wait(max(0.0, min(_TRIM_SECONDS, next_poll - time.monotonic())))
+            if not asked and server.failure is None:
+                signals.wait(max(0.0, min(next_trim, next_poll) - time.monotonic()))
             found = asked.pop(0) if asked else None
-        if found in (signal.SIGTERM, signal.SIGINT):
+        if found in (signal.SIGTERM, signal.SIGINT) or server.failure is not None:
             return
-        if found != signal.SIGHUP and time.monotonic() < next_poll:
+        now = time.monotonic()
+        if now >= next_trim:
             _give_back_memory()
+            next_trim = now + _TRIM_SECONDS
+        if found != signal.SIGHUP and now < next_poll:
             continue
         try:
             server.repository.rescan()
@@ -175,6 +190,12 @@ def main(words: list[str] | None = None) -> int:
             asked.append(number)
             changed.notify()
 
+    def wake() -> None:
+        server.repository.stop_loading()
+        with changed:
+            changed.notify()
+
+    server.on_failure = wake
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, note)
     try:
@@ -182,12 +203,16 @@ def main(words: list[str] | None = None) -> int:
     except OSError as failure:
         log.error("%s", failure)
         return 1
-    if not asked and server.failed and len(server.failed) == len(server.repository.names()):
+    if not asked and server.failure is None and server.failed and len(server.failed) == len(server.repository.names()):
         log.error("no model could be loaded")
         server.stop(0)
         return 1
     _wait(server, changed, asked, arguments.poll_seconds)
+    failure = server.failure
     server.stop()
+    if failure is not None:
+        log.error("the server has failed: %s", failure)
+        return 1
     return 0
 
 

@@ -36,6 +36,15 @@ class Request(concurrent.futures.Future):
         self.inputs, self.rows, self.key, self.deadline_ns = inputs, rows, key, deadline_ns
         self.queued_ns = clock_ns()
         self.queue: Batcher | None = None
+        self.given_up: Reason | None = None
+        """Why nobody waits for the answer of a request that runs; who runs it counts it as failed for that."""
+
+    def give_up(self, reason: Reason) -> bool:
+        """Whether the request waited still, and has left its queue: the caller counts it then, else who runs it."""
+        if self.cancel():
+            return True
+        self.given_up = reason
+        return False
 
     def cancel(self) -> bool:
         done = super().cancel()

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ._batcher import Request
 from ._calls import Budget
 from ._errors import Reason, ServeError, invalid
 from ._settings import Settings
@@ -25,6 +26,8 @@ class Body:
     """The bytes of a request, decompressed: flat uint8."""
 
     data: np.ndarray
+    request: Request | None = None
+    """What uses the bytes, and may do so longer than the context: they count until it has ended."""
 
 
 def _declared_length(headers: Mapping[str, str]) -> int | None:
@@ -46,6 +49,7 @@ async def read_body(
 ) -> AsyncIterator[Body]:
     """Reads the body. Its bytes count in the server's budget until the context ends. Raises ServeError."""
     reader = _Reader(receive, settings, budget)
+    body = None
     try:
         coding = headers.get("content-encoding", "identity").lower()
         if coding not in ("identity", *_WINDOWS):
@@ -59,9 +63,11 @@ async def read_body(
             raise ServeError(Reason.TOO_SLOW, words) from None
         if coding != "identity":
             data = await reader.decompress(data, coding)
-        yield Body(np.frombuffer(data, np.uint8))
+        body = Body(np.frombuffer(data, np.uint8))
+        del data
+        yield body
     finally:
-        budget.give_back(reader.reserved)
+        budget.give_back_after(body and body.request, reader.reserved)
 
 
 class _Reader:

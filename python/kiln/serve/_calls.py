@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ._batcher import Request
 from ._errors import Reason, ServeError, invalid
 from ._repository import Repository
 from ._types import ITEM_BYTES, OTHER_TYPES
@@ -32,6 +33,8 @@ class Call:
     outputs: list[str] | None = None
     """Names of the outputs to return, in this order; None returns all."""
     timeout_ns: int | None = None
+    request: Request | None = None
+    """What waits or runs, until its answer has come."""
 
     def add_tensor(self, name: str, datatype: str, shape: tuple[int, ...], data: np.ndarray) -> None:
         """Adds an input. `data` is flat uint8."""
@@ -99,6 +102,18 @@ class Budget:
         with self._lock:
             self.used -= size
 
+    def give_back_after(self, request: Request | None, size: int) -> None:
+        """Gives back when a request has ended: one that nobody waits for any more holds its bytes while it runs."""
+        if request is None:
+            self.give_back(size)
+        else:
+            request.add_done_callback(lambda _: self.give_back(size))  # at once where it has ended
+
+
+def _give_up(version: Version, request: Request, reason: Reason) -> None:
+    if request.give_up(reason):
+        version.statistics.add_failure(reason.name.lower())
+
 
 async def run(
     repository: Repository, call: Call, request_seconds: float, gone: asyncio.Future | None = None
@@ -106,28 +121,29 @@ async def run(
     """Runs a call and returns the outputs that it asks for. Raises ServeError.
 
     `gone` ends when the client has left: a request that still waits is taken out of the queue then. The same happens
-    when the task is cancelled.
+    when the task is cancelled, and when the time is over. One that runs already is run to its end; `call.request` tells
+    when that is. Each request is counted once, as a success or by why it failed.
     """
     limit_ns = int(request_seconds * 1e9)
     timeout_ns = limit_ns if call.timeout_ns is None else min(limit_ns, call.timeout_ns)
     version, request = repository.submit(call.model, call.version, call.tensors, call.outputs, timeout_ns)
-    call.tensors = {}
+    call.tensors, call.request = {}, request
     answer = asyncio.wrap_future(request)
     waiting = {answer} if gone is None else {answer, gone}
     try:
         await asyncio.wait(waiting, timeout=timeout_ns / 1e9, return_when=asyncio.FIRST_COMPLETED)
     except asyncio.CancelledError:  # the client of gRPC has left
-        version.statistics.add_failure(Reason.CANCELLED.name.lower())
+        _give_up(version, request, Reason.CANCELLED)
+        answer.cancel()
         raise
-    finally:
-        if not answer.done():
-            answer.cancel()
-    if answer.cancelled() or not answer.done():
-        if gone is not None and gone.done():
-            version.statistics.add_failure(Reason.CANCELLED.name.lower())
-            raise ServeError(Reason.CANCELLED, "the client has left")
-        version.statistics.add_failure(Reason.EXPIRED.name.lower())
-        raise ServeError(Reason.EXPIRED, f"the request took longer than {timeout_ns / 1e6:.0f} ms")
+    if not answer.done():
+        has_left = gone is not None and gone.done()
+        reason = Reason.CANCELLED if has_left else Reason.EXPIRED
+        _give_up(version, request, reason)
+        answer.cancel()
+        words = "the client has left" if has_left else f"the request took longer than {timeout_ns / 1e6:.0f} ms"
+        raise ServeError(reason, words)
+    call.request = None
     outputs = answer.result()
     wanted = call.outputs or list(outputs)
     return version, {name: outputs[name] for name in wanted}

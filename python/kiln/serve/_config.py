@@ -53,7 +53,6 @@ _IGNORED = (
 )
 PARAMETERS = ("min_shapes", "opt_shapes", "max_shapes", "precision", "optimization_level", "timing_cache", "tf32")
 """Parameters of a configuration that say how an ONNX file is built."""
-_MOST_INSTANCES = 256  # each is a thread and the memory of a context
 
 
 class ConfigError(ValueError):
@@ -161,8 +160,11 @@ def placement_of(config: Any, settings: Settings) -> Placement:
         if group.count < 0:
             raise ConfigError(f"instance_group.count is {group.count}")
         count += group.count or 1
-        if count > _MOST_INSTANCES:
-            raise ConfigError(f"instance_group has {count} instances; {_MOST_INSTANCES} are possible")
+        if count > settings.max_instances:
+            raise ConfigError(
+                f"instance_group.count has {count} instances in all; max_instances (--max-instances) allows "
+                f"{settings.max_instances}"
+            )
         if len(group.gpus) > 1:
             raise ConfigError(f"not supported: instance_group.gpus {list(group.gpus)}; a server uses one GPU")
         if group.gpus and kind == "KIND_CPU":

@@ -166,6 +166,7 @@ class Servicer:
         It takes the request out, and so holds its bytes once while it waits: those of the tensors.
         """
         self._server.budget.take(size)
+        call: Call | None = None
         try:
             if box[0].raw_input_contents or size <= _LONG_NUMBERS:
                 call = _read_call(box.pop())
@@ -175,7 +176,7 @@ class Servicer:
             limit = self._server.settings.request_seconds
             version, outputs = await run(self._repository, call, limit if seconds is None else min(limit, seconds))
         finally:
-            self._server.budget.give_back(size)
+            self._server.budget.give_back_after(call and call.request, size)
         return _answer(version, call.id, outputs)
 
     async def _answer_in_stream(self, box: list[bytes]) -> Any:

@@ -209,6 +209,7 @@ class Endpoints:
                 version, outputs = await run(self.repository, call, self.server.settings.request_seconds, gone)
             finally:
                 gone.cancel()
+                body.request = call.request
         del body  # not held while the answer is sent
         parts, header_size = await encode(version, call, outputs, binary, self._long_json)
         headers: Headers = []

@@ -117,7 +117,7 @@ class Instance:
     def _fail(self, request: Request, failure: BaseException) -> None:
         if isinstance(failure, ServeError):
             told = failure
-        elif isinstance(failure, (ShapeError, TypeError, ValueError)):
+        elif isinstance(failure, ShapeError):  # values of inputs that decide shapes are checked by the run alone
             told = ServeError(Reason.INVALID, str(failure))
         elif isinstance(failure, (Error, MemoryError)):
             told = ServeError(Reason.INTERNAL, str(failure) or "there is not enough memory")
@@ -125,7 +125,8 @@ class Instance:
             log.exception("a run failed", exc_info=failure)
             told = ServeError(Reason.INTERNAL, f"{type(failure).__name__}: {failure}")
         request.inputs = []
-        self._statistics.add_failure(told.reason.name.lower(), clock_ns() - request.queued_ns)
+        reason = request.given_up or told.reason
+        self._statistics.add_failure(reason.name.lower(), clock_ns() - request.queued_ns)
         request.fail(told)
 
     def _run_joined(self, requests: list[Request], now: int) -> None:
@@ -139,11 +140,16 @@ class Instance:
         divided = self._divided({spec.name: by_name[spec.name] for spec in self._outputs}, requests)
         rows = sum(request.rows for request in requests)
         ended = clock_ns()
+        left = [(request.given_up, request.queued_ns) for request in requests]  # once: it may change meanwhile
+        queued = [since for reason, since in left if reason is None]
         self._statistics.add_run(
             RunTimes(rows, gathered - started, ran - gathered, ended - ran),
-            [now - request.queued_ns for request in requests],
-            [ended - request.queued_ns for request in requests],
+            [now - since for since in queued],
+            [ended - since for since in queued],
         )
+        for reason, since in left:
+            if reason is not None:
+                self._statistics.add_failure(reason.name.lower(), ended - since)
         for request, outputs in zip(requests, divided):
             request.inputs = []
             request.set_result(outputs)

@@ -1,4 +1,4 @@
-"""The log as lines of JSON."""
+"""The log, as lines of JSON or of text."""
 
 from __future__ import annotations
 
@@ -7,6 +7,22 @@ import json
 import logging
 
 _KNOWN = set(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
+
+
+def _extras(record: logging.LogRecord) -> dict[str, object]:
+    """What the call gave as `extra`."""
+    return {key: value for key, value in vars(record).items() if key not in _KNOWN}
+
+
+class TextLines(logging.Formatter):
+    """Time, level, logger and message, and behind it whatever the call gives as `extra`: key=value, values as JSON."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        said = (f" {key}={json.dumps(value, default=str)}" for key, value in _extras(record).items())
+        return super().formatMessage(record) + "".join(said)
 
 
 class JsonLines(logging.Formatter):
@@ -19,7 +35,7 @@ class JsonLines(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
-        said.update({key: value for key, value in vars(record).items() if key not in _KNOWN})
+        said.update(_extras(record))
         if record.exc_info:
             said["exception"] = self.formatException(record.exc_info)
         return json.dumps(said, default=str)
@@ -28,11 +44,10 @@ class JsonLines(logging.Formatter):
 def log_to_stderr(level: str, as_json: bool) -> None:
     """Sends the logs of Kiln and of its server libraries to stderr."""
     handler = logging.StreamHandler()
-    as_text = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
-    handler.setFormatter(JsonLines() if as_json else as_text)
+    handler.setFormatter(JsonLines() if as_json else TextLines())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
-    for name in ("kiln", "kiln.serve"):
-        logging.getLogger(name).setLevel(level.upper())
-    logging.getLogger("kiln").setLevel(max(logging.getLogger("kiln.serve").level, logging.WARNING))
+    server = logging.getLogger("kiln.serve")
+    server.setLevel(level.upper())
+    logging.getLogger("kiln").setLevel(max(server.level, logging.WARNING))

@@ -6,8 +6,9 @@ import dataclasses
 import logging
 import pathlib
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from .._engine import Engine
 from .._errors import Error
@@ -16,7 +17,7 @@ from ._config import ConfigError, check_supported, complete, placement_of, rules
 from ._errors import Reason, ServeError
 from ._instance import default_instances
 from ._settings import Settings
-from ._sources import FolderSource, Found, Source, folders_of, open_engine
+from ._sources import BuildShapes, EngineSource, FolderSource, Found, Source, folders_of, open_engine
 from ._trial import why_not_joined
 from ._version import Tensor, Version
 
@@ -41,8 +42,11 @@ class _Model:
     """Held by who loads or unloads; requests do not take it."""
 
 
+_EXPECTED = (ConfigError, Error, ServeError, OSError, ValueError)  # whose words say what is wrong
+
+
 def _words(failure: BaseException) -> str:
-    if isinstance(failure, (ConfigError, Error, ServeError, OSError, ValueError)):
+    if isinstance(failure, _EXPECTED):
         return str(failure)
     return f"{type(failure).__name__}: {failure}"
 
@@ -54,8 +58,9 @@ class Repository:
     after the requests that they have, so no request is lost. Both are in memory meanwhile.
     """
 
-    def __init__(self, settings: Settings):
-        self._settings = settings
+    def __init__(self, settings: Settings, shapes: BuildShapes | None = None):
+        """`shapes` are those that ONNX files of folders are built for, where their configuration says none."""
+        self._settings, self._shapes = settings, shapes
         self._lock = threading.Lock()
         self._models: dict[str, _Model] = {}
         self._folders: list[pathlib.Path] = []
@@ -78,7 +83,7 @@ class Repository:
         if not folder.is_dir():
             raise ValueError(f"there is no folder {str(folder)!r}")
         self._folders.append(folder)
-        for source in folders_of(folder):
+        for source in folders_of(folder, self._shapes):
             self.add(source, source.folder.name)
 
     def names(self) -> list[str]:
@@ -187,7 +192,7 @@ class Repository:
                 warnings = check_supported(found.config)
                 versions, failed = self._load_versions(model.source, found)
             except Exception as failure:  # of the configuration: no version can be loaded
-                self._load_failed(name, model, before, fingerprint, _words(failure))
+                self._load_failed(name, model, before, fingerprint, _words(failure), cause=failure)
             for warning in warnings:
                 log.warning("%s", warning, extra={"model": name})
             if not versions:
@@ -202,15 +207,24 @@ class Repository:
         log.info("model %s is ready", name, extra={"model": name, "versions": sorted(versions), "failed": failed})
 
     def _load_failed(
-        self, name: str, model: _Model, before: str, fingerprint: tuple, why: str, failed: dict[int, str] | None = None
-    ) -> None:
+        self,
+        name: str,
+        model: _Model,
+        before: str,
+        fingerprint: tuple,
+        why: str,
+        failed: dict[int, str] | None = None,
+        cause: Exception | None = None,
+    ) -> NoReturn:
+        """Notes that a load failed, with the traceback of a cause that nobody expects, and raises ServeError."""
         model.fingerprint = fingerprint  # what failed is not tried again before it changes
         if model.versions:
             model.state, model.reason = before, f"loading it anew failed, the old one is served: {why}"
         else:
             model.state, model.reason, model.failed = UNAVAILABLE, why, failed or {}
-        log.error("model %s cannot be loaded: %s", name, why, extra={"model": name})
-        raise ServeError(Reason.INVALID, f"model {name!r} cannot be loaded: {why}") from None
+        unexpected = None if cause is None or isinstance(cause, _EXPECTED) else cause
+        log.error("model %s cannot be loaded: %s", name, why, extra={"model": name}, exc_info=unexpected)
+        raise ServeError(Reason.INVALID, f"model {name!r} cannot be loaded: {why}") from cause
 
     def _load_versions(self, source: Source, found: Found) -> tuple[dict[int, Version], dict[int, str]]:
         versions: dict[int, Version] = {}
@@ -222,7 +236,9 @@ class Repository:
                 versions[number] = self._load_version(source, found, number, file, config)
             except Exception as failure:
                 failed[number] = _words(failure)
-                log.error("version %d of model %s cannot be loaded: %s", number, config.name, failed[number])
+                unexpected = None if isinstance(failure, _EXPECTED) else failure
+                words = "version %d of model %s cannot be loaded: %s"
+                log.error(words, number, config.name, failed[number], exc_info=unexpected)
         return versions, failed
 
     def _load_version(
@@ -234,7 +250,8 @@ class Repository:
         if isinstance(file, Engine):
             engine = file
         else:
-            engine = open_engine(file, config, place, settings, source.shapes, self._stop_loading)
+            shapes = None if isinstance(source, EngineSource) else source.shapes
+            engine = open_engine(file, config, place, settings, shapes, self._stop_loading)
         try:
             if not found.has_config:
                 self._configure(config, engine)
@@ -268,7 +285,7 @@ class Repository:
             if name in self._models:
                 return
             for folder in self._folders:
-                for source in folders_of(folder):
+                for source in folders_of(folder, self._shapes):
                     if source.folder.name == name:
                         self._models[name] = _Model(source)
                         return
@@ -305,7 +322,7 @@ class Repository:
 
     def rescan(self) -> None:
         """Loads models whose files have changed or are new, and takes out those whose folder is gone."""
-        for name in [source.folder.name for folder in self._folders for source in folders_of(folder)]:
+        for name in [source.folder.name for folder in self._folders for source in folders_of(folder, self._shapes)]:
             self._find_new_folder(name)
         for name in self.names():
             model = self._model(name)
@@ -333,8 +350,6 @@ class Repository:
 
 
 def _ended(versions: list[Version], seconds: float) -> Iterator[int]:
-    import time
-
     end = time.monotonic() + seconds
     for version in versions:
         if not version.wait_closed(max(0.0, end - time.monotonic())):

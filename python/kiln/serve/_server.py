@@ -52,7 +52,7 @@ class Server:
 
     models: names to paths of plans and ONNX files, or to engines of the program.
     repositories: folders of Triton's model repository layout.
-    shapes: shapes that ONNX files of `models` are built for.
+    shapes: shapes that ONNX files are built for; in repositories those whose configuration says none.
 
     The ports open before the models are loaded; a server is ready when they are. A model that cannot be loaded is
     named by the index with the reason, and the others are served.
@@ -67,10 +67,14 @@ class Server:
         shapes: BuildShapes | None = None,
     ):
         self.settings = settings or Settings()
-        self.repository = Repository(self.settings)
+        self.repository = Repository(self.settings, shapes)
         self.budget = Budget(self.settings.max_bytes_in_flight)
         self.failed: dict[str, str] = {}
         """Models that could not be loaded when the server started, with the reasons."""
+        self.failure: str | None = None
+        """Why a port is served no longer, though the server was not stopped: it is to be stopped then."""
+        self.on_failure: Callable[[], None] = lambda: None
+        """Is called by any thread when there is a failure."""
         for name, model in (models or {}).items():
             if isinstance(model, Engine):
                 self.repository.add(EngineSource(name, model), name)
@@ -98,7 +102,7 @@ class Server:
             ("grpc", self.settings.grpc_port, self._grpc),
         ):
             if port is not None:
-                self._threads.append(LoopThread(f"kiln-{kind}", serve))
+                self._threads.append(LoopThread(f"kiln-{kind}", serve, self._port_failed))
         try:
             for thread in self._threads:
                 thread.start()
@@ -109,6 +113,8 @@ class Server:
         self.failed = self.repository.load_all()
         if self._state == "loading":
             self._state = "ready"
+        if self.failure is not None and self._state == "ready":  # a port ended between these two
+            self._state = "failed"
         addresses = {"http": self.http_address, "grpc": self.grpc_address, "failed": self.failed}
         log.info("serving %d models", len(self.repository.names()) - len(self.failed), extra=addresses)
         return self
@@ -139,8 +145,14 @@ class Server:
 
     @property
     def is_ready(self) -> bool:
-        """Whether all models were loaded, or have failed to, and the server does not stop."""
+        """Whether all models were loaded, or have failed to, all ports are served, and the server does not stop."""
         return self._state == "ready"
+
+    def _port_failed(self, name: str, failure: BaseException) -> None:
+        if self._state in ("loading", "ready"):
+            self.failure = f"{name}: {type(failure).__name__}: {failure}"
+            self._state = "failed"
+            self.on_failure()
 
     def _close_ports(self, seconds: float) -> None:
         self._limit = seconds
@@ -157,7 +169,7 @@ class Server:
         await server.start()
         self.grpc_address = _address(self.settings.host, port)
         try:
-            yield
+            yield server.wait_for_termination()
         finally:
             await server.stop(self._limit)
 
@@ -187,7 +199,7 @@ class Server:
             raise OSError("HTTP does not start")
         self.http_address = _address(settings.host, listener.getsockname()[1])
         try:
-            yield
+            yield task
         finally:
             config.timeout_graceful_shutdown = int(self._limit) + 1
             server.should_exit = True
@@ -209,7 +221,7 @@ class Server:
 
     def _check_control(self) -> None:
         if not self.settings.model_control:
-            raise ServeError(Reason.NOT_SUPPORTED, "this server does not let clients load and unload models")
+            raise ServeError(Reason.NOT_SUPPORTED, "this server does not let clients load and unload models; --model-control does")
         if self._state == "stopping":
             raise ServeError(Reason.UNAVAILABLE, "the server stops")
 

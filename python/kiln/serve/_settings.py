@@ -47,8 +47,10 @@ class Settings:
     """The largest batch of a model without a configuration: by default what its profile allows. 0 joins no requests."""
     max_queue_delay_us: int = 0
     """For how long a request of a model without a configuration may wait for others to join it."""
-    model_control: bool = True
-    """Whether clients may load and unload models."""
+    model_control: bool = False
+    """Whether clients may load and unload models. Whoever reaches a port may, where this is on."""
+    max_instances: int = 256
+    """Contexts that a model may have side by side; each is a thread and memory."""
     log_requests: bool = False
     """Whether each request becomes a line of the log."""
 
@@ -57,9 +59,11 @@ class Settings:
             value = getattr(self, field.name)
             if isinstance(value, (int, float)) and not isinstance(value, bool) and not value >= 0:
                 raise ValueError(f"{field.name} is {value}; it may not be negative")
-        for name in ("max_request_bytes", "max_bytes_in_flight", "max_queue", "max_connections", "instances"):
+        for name in ("max_request_bytes", "max_bytes_in_flight", "max_queue", "max_connections", "instances", "max_instances"):
             if getattr(self, name) == 0:
                 raise ValueError(f"{name} is 0; at least 1 is needed")
+        if self.instances is not None and self.instances > self.max_instances:
+            raise ValueError(f"instances is {self.instances}; max_instances allows {self.max_instances}")
         for name in ("http_port", "grpc_port"):
             if (getattr(self, name) or 0) > 65535:
                 raise ValueError(f"{name} is {getattr(self, name)}; ports end at 65535")

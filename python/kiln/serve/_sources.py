@@ -136,7 +136,6 @@ class EngineSource:
 
     name: str
     engine: Engine
-    shapes: BuildShapes | None = None
 
     def find(self, override: Any = None) -> Found:
         config = ModelConfig()
@@ -164,11 +163,11 @@ def _stamp(path: pathlib.Path) -> tuple:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-def folders_of(repository: pathlib.Path) -> Iterator[FolderSource]:
-    """The models of a repository's folder."""
+def folders_of(repository: pathlib.Path, shapes: BuildShapes | None = None) -> Iterator[FolderSource]:
+    """The models of a repository's folder. `shapes` are for ONNX files whose configuration says none."""
     for folder in sorted(repository.iterdir()):
         if folder.is_dir() and not folder.name.startswith("."):
-            yield FolderSource(folder)
+            yield FolderSource(folder, shapes)
 
 
 def platform_of_file(path: pathlib.Path) -> str:

@@ -71,7 +71,7 @@ class Statistics:
         self.execution_count = 0
 
     def add_run(self, times: RunTimes, queued_ns: list[int], total_ns: list[int]) -> None:
-        """Counts a batch that ran: how long each of its requests waited, and took in all."""
+        """Counts a batch that ran: how long each of its requests that succeeded waited, and took in all."""
         count = len(total_ns)
         with self._lock:
             self.execution_count += 1

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 log = logging.getLogger("kiln.serve")
 
@@ -18,9 +18,18 @@ class LoopThread:
     of the loop: on one that many clients of HTTP keep busy, those of gRPC would wait for many times as long.
     """
 
-    def __init__(self, name: str, serve: Callable[[], contextlib.AbstractAsyncContextManager[None]]):
-        """`serve` makes a context that opens the port when it is entered, and drains and closes it at its end."""
-        self._serve = serve
+    def __init__(
+        self,
+        name: str,
+        serve: Callable[[], contextlib.AbstractAsyncContextManager[Awaitable[object]]],
+        failed: Callable[[str, BaseException], None],
+    ):
+        """`serve` makes a context that opens the port when it is entered, and drains and closes it at its end. Its
+        value ends when the port is served no longer.
+
+        `failed` is told, in the thread, of a port that was open and ends unasked: the thread's name and the reason.
+        """
+        self._serve, self._failed = serve, failed
         self._opened = threading.Event()
         self._failure: BaseException | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -50,12 +59,18 @@ class LoopThread:
         except BaseException as failure:
             self._failure = failure
             if self._opened.is_set():
-                log.exception("the server ended")
+                log.critical("%s has ended", self._thread.name, exc_info=failure)
+                self._failed(self._thread.name, failure)
         finally:
             self._opened.set()
 
     async def _main(self) -> None:
         self._loop, self._stopped = asyncio.get_running_loop(), asyncio.Event()
-        async with self._serve():
+        async with self._serve() as serving:
             self._opened.set()
-            await self._stopped.wait()
+            asked, ended = asyncio.ensure_future(self._stopped.wait()), asyncio.ensure_future(serving)
+            await asyncio.wait({asked, ended}, return_when=asyncio.FIRST_COMPLETED)
+            if not asked.done():
+                asked.cancel()
+                ended.result()  # raises where it failed
+                raise RuntimeError("its port is served no longer, though nobody has asked for its end")

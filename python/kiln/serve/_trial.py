@@ -62,7 +62,9 @@ def _close(a: np.ndarray, b: np.ndarray) -> bool:
     x, y = a.astype(np.float64), b.astype(np.float64)
     finite = np.isfinite(x) & np.isfinite(y)
     largest = np.max(np.abs(y[finite]), initial=0.0)
-    return bool(np.all(np.abs(x - y)[finite] <= _TOLERANCE * largest)) and bool(np.all((np.isnan(x) == np.isnan(y))))
+    near = np.abs(x[finite] - y[finite]) <= _TOLERANCE * largest
+    # What is not finite on one side has to be the same on the other.
+    return bool(np.all(near)) and np.array_equal(x[~finite], y[~finite], equal_nan=True)
 
 
 def why_not_joined(engine: Engine) -> str | None:
