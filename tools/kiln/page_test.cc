@@ -20,6 +20,12 @@ TEST(Page, HasAllItsPartsAndAsksNobodyElse) {
     EXPECT_TRUE(file.name == "page.html" || page.find(file.text) != page.npos) << file.name;
 }
 
+TEST(Page, OnlyNamesOfPartsStandForThem) {
+  Picture picture;
+  picture.title = "{{nonce}}";
+  EXPECT_EQ(fill_frame("{{title}}, {{titel}} {{}}, {{title", picture), "{{nonce}}, {{titel}} {{}}, {{title");
+}
+
 /// A name that would end the script's element, one of a comment, an entity, and the line ends that only JavaScript has.
 TEST(Page, NamesNeverBecomeMarkup) {
   Picture picture;

@@ -1,7 +1,7 @@
 #include "picture.h"
 
 #include <algorithm>
-#include <climits>
+#include <cmath>
 #include <map>
 
 #include "base/field.h"
@@ -138,7 +138,7 @@ class Drawer {
 
   double time_of(const plan::NestedStep& nested) const {
     if (!times_) return -1;
-    if (!nested.body) return times_->best_ms[nested.step] < 1e30 ? times_->best_ms[nested.step] : -1;
+    if (!nested.body) return std::isfinite(times_->best_ms[nested.step]) ? times_->best_ms[nested.step] : -1;
     const BodyTime* ran = times_->find(plan_, *nested.body);
     return ran ? ran->total_ms[nested.step] : 0;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <numeric>
 
 #include "tensor/view.h"
@@ -125,7 +126,7 @@ Result<std::vector<HostTensor>> made_up_inputs(const plan::Plan& plan, int profi
 Result<StepTimes> measure(Session& session, int runs) {
   StepTimes times;
   const auto profile = static_cast<size_t>(session.context->profile());
-  times.best_ms.assign(session.plan->profiles[profile].steps.size(), 1e30);
+  times.best_ms.assign(session.plan->profiles[profile].steps.size(), std::numeric_limits<double>::infinity());
   TRY(run_and_time(session, runs, times));
   return times;
 }
