@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/hash.h"
+#include "html.h"
 #include "page_files.h"
 #include "plan/json.h"
 
@@ -24,21 +25,6 @@ std::string harmless(std::string_view json) {
     } else {
       out += rest[0];
     }
-  }
-  return out;
-}
-
-std::string html_text(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '&')
-      out += "&amp;";
-    else
-      out += c;
   }
   return out;
 }

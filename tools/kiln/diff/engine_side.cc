@@ -5,22 +5,17 @@
 
 #include "kiln/memory_image.h"
 #include "passes/quantize_contractions.h"
+#include "plan/views.h"
 #include "runtime/value_observer.h"
 #include "steps/quantized_convolution.h"
 #include "steps/quantized_matrix_multiply.h"
+#include "steps/quantized_result.h"
 #include "tensor/view.h"
 
 namespace kiln::diff {
 namespace {
 
-bool is_byte(DType type) { return type == DType::kI8 || type == DType::kU8 || type == DType::kF8E4M3; }
-
 const plan::Tensor& tensor_of(const plan::Block& block, int id) { return block.tensors[static_cast<size_t>(id)]; }
-
-int root_of(const plan::Block& block, int id) {
-  while (tensor_of(block, id).place == plan::Place::kView) id = tensor_of(block, id).index;
-  return id;
-}
 
 /// Whether a view has all elements of the tensor that it is a view of, in their order.
 bool is_whole_view(const plan::Block& block, const plan::Tensor& view) {
@@ -34,7 +29,7 @@ bool is_whole_view(const plan::Block& block, const plan::Tensor& view) {
 void add_name(Spot& spot, const std::string& name, DType type) {
   if (name.empty()) return;
   if (std::ranges::find(spot.names, name) == spot.names.end()) spot.names.push_back(name);
-  if (is_byte(type))
+  if (steps::is_quantized_result(type))
     if (const std::string_view floats = passes::name_of_floats(name); !floats.empty())
       add_name(spot, std::string(floats), DType::kF32);
 }
@@ -92,7 +87,7 @@ void EngineSide::add_spots(const plan::NestedStep& nested, const BlockIndex& ind
   const plan::Step& step = nested.get();
   std::vector<size_t> reads;
   for (const int input : step.inputs)
-    if (const auto found = made_by_.find(&tensor_of(block, root_of(block, input))); found != made_by_.end())
+    if (const auto found = made_by_.find(&tensor_of(block, plan::root_of(block, input))); found != made_by_.end())
       reads.push_back(found->second);
   for (size_t i = 0; i < step.outputs.size(); ++i) {
     const int id = step.outputs[i];
@@ -100,7 +95,7 @@ void EngineSide::add_spots(const plan::NestedStep& nested, const BlockIndex& ind
     Spot& spot = spots_.emplace_back();
     if (nested.body) spot.body = nested.body->name;
     add_name(spot, tensor.name, tensor.dtype);
-    const int root_id = root_of(block, id);
+    const int root_id = plan::root_of(block, id);
     const plan::Tensor& root = tensor_of(block, root_id);
     std::vector<int> same{id};  // tensors of the same elements in the same order
     if (root.place == plan::Place::kOutput && (&root == &tensor || is_whole_view(block, tensor))) {
@@ -127,10 +122,10 @@ void EngineSide::add_spots(const plan::NestedStep& nested, const BlockIndex& ind
 /// The scale of a tensor of bytes: of the product that makes it, or of one that reads it.
 std::optional<ByteScale> EngineSide::scale_of(const plan::Block& block, const BlockIndex& index, int id) const {
   using steps::ByteOperand;
-  if (!is_byte(tensor_of(block, id).dtype)) return std::nullopt;
+  if (!steps::is_quantized_result(tensor_of(block, id).dtype)) return std::nullopt;
   for (const plan::Step* product : index.byte_products) {
     const plan::Step& step = *product;
-    const bool makes = step.outputs[0] == id, reads = root_of(block, step.inputs[0]) == root_of(block, id);
+    const bool makes = step.outputs[0] == id, reads = plan::root_of(block, step.inputs[0]) == plan::root_of(block, id);
     if (!makes && !reads) continue;
     const auto number = [&](ByteOperand operand) -> std::optional<double> {
       const plan::Tensor& tensor = tensor_of(block, step.inputs[steps::input_of(operand, step.inputs.size())]);
