@@ -17,7 +17,7 @@ namespace kiln::runtime {
 struct ObservedValue {
   const plan::Block& block;          ///< a profile or a body
   const plan::Tensor& tensor;        ///< of the block: name, type and format
-  const void* data;                  ///< in the engine's device's memory; may be null where the tensor is empty
+  void* data;                        ///< in the engine's device's memory; may be null where the tensor is empty
   std::span<const int64_t> extents;  ///< of this run, in the logical order whatever the format
   std::span<const int64_t> symbols;  ///< values of the plan's symbols, with the sizes that the step has decided
 };
@@ -33,6 +33,9 @@ class ValueObserver {
   /// Called in `Context::enqueue`, on its thread, when a step has run and before a later one may overwrite the tensor:
   /// in each iteration of a loop, and not for the branch that is not taken. What the observer queues on `stream` is
   /// done before the next step begins. An error ends the run, and `enqueue` returns it. It must not run the context.
+  /// Until then the observer may write other elements to the value's `data`, in the tensor's type, format and extents:
+  /// nobody else uses that memory, and what reads the tensor later, an output's owner too, finds them. Sizes that the
+  /// step has decided stay as they are.
   virtual Status value_made(const plan::Step& step, int output, const ObservedValue& value, Stream& stream) = 0;
   /// Asked once for each profile and body, likewise: whether `block_begins` is worth a call.
   virtual bool wants_beginning([[maybe_unused]] const plan::Block& block) { return false; }

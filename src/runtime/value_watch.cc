@@ -48,14 +48,14 @@ Status ValueWatch::step_ran(const RanStep& ran) {
 namespace {
 
 /// The address of an output. A step with bodies may have moved what grows while it ran.
-Result<const void*> address_of(const RanStep& ran, int output, std::span<const int64_t> symbols) {
+Result<void*> address_of(const RanStep& ran, int output, std::span<const int64_t> symbols) {
   const plan::Step& step = ran.block.steps[ran.step];
   int root = step.outputs[static_cast<size_t>(output)];
   int64_t offset = 0;
   const auto tensor = [&]() -> const plan::Tensor& { return ran.block.tensors[static_cast<size_t>(root)]; };
   for (; tensor().place == plan::Place::kView; root = tensor().index) offset += TRY(tensor().offset.run(symbols));
   if (tensor().place != plan::Place::kGrowing) return ran.outputs[output];
-  const std::byte* const base = ran.growing.at(root);
+  std::byte* const base = ran.growing.at(root);
   return base ? base + offset : nullptr;
 }
 
@@ -67,7 +67,7 @@ Status ValueWatch::show(const RanStep& ran, int output, std::span<const int64_t>
   const plan::Tensor& tensor = ran.block.tensors[static_cast<size_t>(id)];
   Extents extents;
   for (const sym::Program& extent : tensor.extents) extents.push_back(TRY(extent.run(symbols)));
-  const void* const data = TRY(address_of(ran, output, symbols));
+  void* const data = TRY(address_of(ran, output, symbols));
   TRY(observer_->value_made(step, output, {ran.block, tensor, data, extents, symbols}, *stream_));
   return stream_->synchronize();  // what the observer has queued, before memory is overwritten
 }

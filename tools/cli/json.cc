@@ -16,6 +16,12 @@ std::string shortest(T number) {
   return {text, end};
 }
 
+template <class T>
+std::string quoted_unless_finite(T number) {
+  const std::string text = shortest(number);
+  return std::isfinite(number) ? text : '"' + text + '"';
+}
+
 }  // namespace
 
 std::string json_string(std::string_view text) {
@@ -35,7 +41,9 @@ std::string json_string(std::string_view text) {
   return out + '"';
 }
 
-std::string json_number(double number) { return shortest(number); }
-std::string json_number(float number) { return shortest(number); }
+std::string number_text(double number) { return shortest(number); }
+std::string number_text(float number) { return shortest(number); }
+std::string json_number(double number) { return quoted_unless_finite(number); }
+std::string json_number(float number) { return quoted_unless_finite(number); }
 
 }  // namespace kiln::cli

@@ -17,11 +17,14 @@ TEST(Json, NumbersReadBackTheSame) {
   EXPECT_EQ(json_number(1e-30f), "1e-30");
 }
 
-TEST(Json, NotNumbersAreWhatPythonReads) {
+TEST(Json, NotNumbersAreTexts) {
   const float infinity = std::numeric_limits<float>::infinity();
-  EXPECT_EQ(json_number(std::nanf("")), "NaN");
-  EXPECT_EQ(json_number(infinity), "Infinity");
-  EXPECT_EQ(json_number(-infinity), "-Infinity");
+  EXPECT_EQ(json_number(std::nanf("")), "\"NaN\"");
+  EXPECT_EQ(json_number(infinity), "\"Infinity\"");
+  EXPECT_EQ(json_number(-static_cast<double>(infinity)), "\"-Infinity\"");
+  EXPECT_EQ(number_text(std::nanf("")), "NaN");
+  EXPECT_EQ(number_text(infinity), "Infinity");
+  EXPECT_EQ(number_text(-static_cast<double>(infinity)), "-Infinity");
 }
 
 }  // namespace

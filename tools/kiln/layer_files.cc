@@ -122,12 +122,14 @@ class Reader {
   }
 
   /// Tells which tensors come from outside and which are results: in the network those that are bound, where the file
-  /// says which are; else those that no layer writes, and those that none reads.
-  void finish(const std::set<std::string>& bound) {
+  /// says which are; else those that no layer writes, and those that none reads. Fails where a tensor is a view of
+  /// itself by way of others.
+  Status finish(const std::set<std::string>& bound) {
     std::vector<std::vector<const DrawnStep*>> steps(picture_.blocks.size());
     for (const DrawnStep& step : picture_.steps) steps[static_cast<size_t>(step.block)].push_back(&step);
     for (size_t b = 0; b < picture_.blocks.size(); ++b) {
       DrawnBlock& block = picture_.blocks[b];
+      TRY(check_views(block));
       std::vector<bool> written(block.tensors.size()), read(block.tensors.size());
       for (const DrawnStep* step : steps[b]) {
         for (const int id : step->outputs) written[static_cast<size_t>(id)] = true;
@@ -144,9 +146,26 @@ class Reader {
           block.outputs.push_back(static_cast<int>(t)), block.tensors[t].place = "output";
       }
     }
+    return {};
   }
 
  private:
+  /// Whoever follows views to what they are views of has to come to an end.
+  static Status check_views(const DrawnBlock& block) {
+    std::vector<int> followed_from(block.tensors.size(), -1);  // the tensor from which one was reached first
+    for (int first = 0; first < static_cast<int>(block.tensors.size()); ++first)
+      for (int id = first; id >= 0; id = block.tensors[static_cast<size_t>(id)].parent) {
+        int& from = followed_from[static_cast<size_t>(id)];
+        const std::string& name = block.tensors[static_cast<size_t>(id)].name;
+        TRY(require(from != first, "tensor '", name, "' is a view of itself: \"ViewOf\" leads from it to '",
+                    block.tensors[static_cast<size_t>(block.tensors[static_cast<size_t>(id)].parent)].name,
+                    "' and back; a view is needed that ends at a tensor with memory of its own"));
+        if (from >= 0) break;  // the rest of the way is known to end
+        from = first;
+      }
+    return {};
+  }
+
   DrawnTensor& tensor(int block, int id) {
     return picture_.blocks[static_cast<size_t>(block)].tensors[static_cast<size_t>(id)];
   }
@@ -255,7 +274,7 @@ Result<Picture> read_layer_info(const Datum& file, int profile) {
     bound.insert(*name);
     picture.facts.push_back({"Binding", *name});
   }
-  reader.finish(bound);
+  TRY(reader.finish(bound));
   if (!any_details && !picture.steps.empty())
     picture.notes.emplace_back(
         "The file has the names of layers only: build with --profilingVerbosity=detailed for tensors and tactics.");

@@ -77,6 +77,22 @@ TEST(LayerFiles, SayWhatIsWrong) {
             "layer 'a' of the profile: averageMs is -1; a time is not negative");
 }
 
+/// The page follows views to their ends.
+TEST(LayerFiles, ViewsInACircleAreRefused) {
+  const auto views = [](std::string_view list) {
+    return str(R"({"Layers": [{"Name": "l", "Inputs": [)", list, R"(], "Outputs": [{"Name": "y"}]}]})");
+  };
+  EXPECT_EQ(problem_of_info(views(R"({"Name": "a", "ViewOf": "b"}, {"Name": "b", "ViewOf": "a"})")),
+            "tensor 'a' is a view of itself: \"ViewOf\" leads from it to 'b' and back; a view is needed that ends at a "
+            "tensor with memory of its own");
+  EXPECT_TRUE(problem_of_info(views(R"({"Name": "t", "ViewOf": "a"}, {"Name": "a", "ViewOf": "b"},
+                                       {"Name": "b", "ViewOf": "c"}, {"Name": "c", "ViewOf": "a"})"))
+                  .starts_with("tensor 'a' is a view of itself"));
+  EXPECT_EQ(problem_of_info(views(R"({"Name": "a", "ViewOf": "c"}, {"Name": "b", "ViewOf": "c"},
+                                     {"Name": "c", "ViewOf": "d"}, {"Name": "e", "ViewOf": "b"})")),
+            "none");
+}
+
 TEST(LayerFiles, TimesFindTheirLayers) {
   Picture picture = *read_info(kInfo);
   const ProfileTimes times = *read_times(

@@ -5,6 +5,7 @@
 #include "onnx/importer.h"
 #include "onnx/reader.h"
 #include "ops/constant.h"
+#include "plan/layout.h"
 
 namespace kiln {
 
@@ -16,6 +17,10 @@ Result<ir::Graph> import_file(const std::string& path) {
   std::string all;
   for (const onnx::Problem& problem : report.errors) all += (all.empty() ? "" : "\n  ") + problem.message;
   return error(Code::kUnsupported, path, ": ", all);
+}
+
+bool is_plan(std::span<const std::byte> bytes) {
+  return bytes.size() >= sizeof(plan::kMagic) && plan::load<uint32_t>(bytes.data()) == plan::kMagic;
 }
 
 int count_nodes(const ir::Graph& graph) {

@@ -1,6 +1,8 @@
 /// The network that a command is about, and the shapes that it is built for.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,9 @@ namespace kiln {
 
 /// The graph of an ONNX file. Every problem of the model is in the error.
 Result<ir::Graph> import_file(const std::string& path);
+
+/// Whether a file's bytes begin as plans do, TensorRT's included.
+bool is_plan(std::span<const std::byte> bytes);
 
 /// The number of nodes, constants and bodies aside.
 int count_nodes(const ir::Graph& graph);

@@ -3,9 +3,19 @@
 #include <gtest/gtest.h>
 
 #include "cli/expect_failure.h"
+#include "plan/layout.h"
 
 namespace kiln {
 namespace {
+
+TEST(Network, PlansAreKnownByTheirBeginning) {
+  const uint32_t words[] = {plan::kMagic, 0};
+  const auto bytes = std::as_bytes(std::span(words));
+  EXPECT_TRUE(is_plan(bytes));
+  EXPECT_TRUE(is_plan(bytes.first(4)));
+  EXPECT_FALSE(is_plan(bytes.first(3)));
+  EXPECT_FALSE(is_plan(bytes.subspan(4)));
+}
 
 TEST(Profile, IsOfInputsThatThereAre) {
   ir::Graph g;

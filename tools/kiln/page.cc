@@ -1,6 +1,9 @@
 #include "page.h"
 
+#include <optional>
+
 #include "base/hash.h"
+#include "html.h"
 #include "page_files.h"
 #include "plan/json.h"
 
@@ -26,35 +29,21 @@ std::string harmless(std::string_view json) {
   return out;
 }
 
-std::string html_text(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '&')
-      out += "&amp;";
-    else
-      out += c;
-  }
-  return out;
-}
-
 std::string_view file_named(std::string_view name) {
   for (const PageFile& file : page_files())
     if (file.name == name) return file.text;
   return {};
 }
 
-/// What stands for "{{name}}" in page.html.
-std::string part_named(std::string_view name, const Picture& picture, const std::string& json,
-                       const std::string& nonce) {
+/// What stands for "{{name}}" in page.html; nothing: there is no such part.
+std::optional<std::string> part_named(std::string_view name, const Picture& picture, const std::string& json,
+                                      const std::string& nonce) {
   if (name == "title") return html_text(picture.title);
   if (name == "nonce") return nonce;
   if (name == "picture") return json;
   if (name == "style") return std::string(file_named("style.css"));
   if (name == "library") return std::string(file_named("dagre.js"));
+  if (name != "scripts") return std::nullopt;
   std::string scripts;
   for (const PageFile& file : page_files())
     if (file.name.ends_with(".js") && file.name != "dagre.js" && file.name != "main.js") scripts += file.text;
@@ -63,17 +52,21 @@ std::string part_named(std::string_view name, const Picture& picture, const std:
 
 }  // namespace
 
-std::string make_page(const Picture& picture) {
+std::string make_page(const Picture& picture) { return fill_frame(file_named("page.html"), picture); }
+
+std::string fill_frame(std::string_view frame, const Picture& picture) {
   const std::string json = harmless(plan::to_json(picture.record()));
   const Hash128 hash = hash128(json);
   // Scripts run by this number only. What a text smuggled in could not know it, for it is made of all texts.
   const std::string nonce = str("k", hash.low, "x", hash.high);
   std::string page;
-  std::string_view rest = file_named("page.html");
+  std::string_view rest = frame;
   for (size_t at = rest.find("{{"); at != rest.npos; at = rest.find("{{")) {
     const size_t end = rest.find("}}", at);
+    if (end == rest.npos) break;
+    const std::string_view name = rest.substr(at + 2, end - at - 2);
     page += rest.substr(0, at);
-    page += part_named(rest.substr(at + 2, end - at - 2), picture, json, nonce);
+    page += part_named(name, picture, json, nonce).value_or(str("{{", name, "}}"));
     rest.remove_prefix(end + 2);
   }
   page += rest;

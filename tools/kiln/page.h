@@ -14,4 +14,8 @@ inline constexpr std::string_view kPageBegins = "<!doctypehtml><!--kilnshow-->",
 /// The whole file. Texts of the picture never become markup.
 std::string make_page(const Picture& picture);
 
+/// A text in which "{{title}}", "{{picture}}" and the other parts of a page stand for themselves; names of no part stay
+/// as they are.
+std::string fill_frame(std::string_view frame, const Picture& picture);
+
 }  // namespace kiln

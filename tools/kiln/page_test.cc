@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "html.h"
 #include "page_files.h"
 
 namespace kiln {
@@ -20,6 +21,12 @@ TEST(Page, HasAllItsPartsAndAsksNobodyElse) {
     EXPECT_TRUE(file.name == "page.html" || page.find(file.text) != page.npos) << file.name;
 }
 
+TEST(Page, OnlyNamesOfPartsStandForThem) {
+  Picture picture;
+  picture.title = "{{nonce}}";
+  EXPECT_EQ(fill_frame("{{title}}, {{titel}} {{}}, {{title", picture), "{{nonce}}, {{titel}} {{}}, {{title");
+}
+
 /// A name that would end the script's element, one of a comment, an entity, and the line ends that only JavaScript has.
 TEST(Page, NamesNeverBecomeMarkup) {
   Picture picture;
@@ -30,6 +37,7 @@ TEST(Page, NamesNeverBecomeMarkup) {
   const std::string page = make_page(picture);
   EXPECT_EQ(page.find("<script>"), page.npos);
   EXPECT_NE(page.find("<title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;</title>"), page.npos);
+  EXPECT_EQ(html_text("a<b>&\"'\t\x01\xc3\xa4"), "a&lt;b&gt;&amp;&quot;&#39;\t?\xc3\xa4");
   EXPECT_NE(page.find(R"("\u003c/script\u003e\u003cscript\u003ealert(2)\u003c/script\u003e\u003c!-- \u0026lt; )"
                       R"(\u2028 \u2029 {{style}}")"),
             page.npos);

@@ -1,7 +1,7 @@
 #include "picture.h"
 
 #include <algorithm>
-#include <climits>
+#include <cmath>
 #include <map>
 
 #include "base/field.h"
@@ -10,6 +10,7 @@
 #include "plan/control.h"
 #include "plan/layer_info.h"
 #include "plan/nested_steps.h"
+#include "plan/views.h"
 #include "runtime/fixed_shapes.h"
 #include "runtime/shape_state.h"
 #include "step_times.h"
@@ -31,12 +32,6 @@ std::string extents_text(std::span<const int64_t> extents) {
   std::string text;
   for (const int64_t extent : extents) text += str(text.empty() ? "" : "x", extent);
   return text.empty() ? "scalar" : text;
-}
-
-int root_of(const plan::Block& block, int id) {
-  while (block.tensors[static_cast<size_t>(id)].place == plan::Place::kView)
-    id = block.tensors[static_cast<size_t>(id)].index;
-  return id;
 }
 
 /// Draws the parts of one plan.
@@ -86,7 +81,7 @@ class Drawer {
                                .type = str(tensor.dtype),
                                .extents = values_(tensor.extents),
                                .parent = tensor.place == plan::Place::kView ? tensor.index : -1,
-                               .root = root_of(block, id),
+                               .root = plan::root_of(block, id),
                                .offset_bytes = tensor.offset_bytes,
                                .size_bytes = tensor.size_bytes_max});
       if (tensor.place == plan::Place::kInput) drawn.inputs.push_back(id);
@@ -100,7 +95,7 @@ class Drawer {
   static void note_lifetimes(const plan::Block& block, size_t s, DrawnBlock& drawn) {
     for (const auto* ids : {&block.steps[s].inputs, &block.steps[s].outputs})
       for (const int id : *ids) {
-        DrawnTensor& root = drawn.tensors[static_cast<size_t>(root_of(block, id))];
+        DrawnTensor& root = drawn.tensors[static_cast<size_t>(plan::root_of(block, id))];
         if (root.first < 0) root.first = static_cast<int>(s);
         root.last = static_cast<int>(s);
       }
@@ -138,7 +133,7 @@ class Drawer {
 
   double time_of(const plan::NestedStep& nested) const {
     if (!times_) return -1;
-    if (!nested.body) return times_->best_ms[nested.step] < 1e30 ? times_->best_ms[nested.step] : -1;
+    if (!nested.body) return std::isfinite(times_->best_ms[nested.step]) ? times_->best_ms[nested.step] : -1;
     const BodyTime* ran = times_->find(plan_, *nested.body);
     return ran ? ran->total_ms[nested.step] : 0;
   }

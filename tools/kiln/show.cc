@@ -1,7 +1,6 @@
 /// kiln show: a page that shows an engine: its graph, times, memory, and what else could have run each layer.
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 
@@ -12,7 +11,6 @@
 #include "network.h"
 #include "page.h"
 #include "plan/json.h"
-#include "plan/layout.h"
 #include "plan/reader.h"
 #include "session.h"
 #include "step_times.h"
@@ -24,9 +22,7 @@ enum class Content : uint8_t { kPlan, kJson, kOnnx };
 
 /// What a file holds, by its beginning.
 Content content_of(std::span<const std::byte> bytes) {
-  uint32_t magic = 0;
-  if (bytes.size() >= sizeof magic) std::memcpy(&magic, bytes.data(), sizeof magic);
-  if (magic == plan::kMagic) return Content::kPlan;
+  if (is_plan(bytes)) return Content::kPlan;
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const size_t first = text.find_first_not_of(" \t\r\n");
   return first != text.npos && (text[first] == '{' || text[first] == '[') ? Content::kJson : Content::kOnnx;
@@ -65,16 +61,16 @@ struct Wanted {
 };
 
 /// A plan and, where it ran here, its times.
-struct Shown {
+struct TimedPlan {
   std::shared_ptr<const plan::Plan> plan;
   std::optional<StepTimes> times;
   std::string why_not_run;
 };
 
 /// The plan that `path` holds, run where a device of its kind is here and it is to be run.
-Result<Shown> read_shown(const Wanted& wanted, const std::shared_ptr<const MappedFile>& file,
-                         const cli::NamedExtents& shapes) {
-  Shown shown;
+Result<TimedPlan> read_timed(const Wanted& wanted, const std::shared_ptr<const MappedFile>& file,
+                             const cli::NamedExtents& shapes) {
+  TimedPlan shown;
   shown.plan = TRY(in_context(plan::read_plan(file->bytes(), file), [&] { return wanted.path; }));
   const auto& profiles = shown.plan->profiles;
   TRY(require(static_cast<size_t>(wanted.profile) < profiles.size(), "--useProfile: ", wanted.path, " has ",
@@ -96,11 +92,12 @@ Result<Shown> read_shown(const Wanted& wanted, const std::shared_ptr<const Mappe
 }
 
 /// The plan that is built of an ONNX file, run where that is wanted.
-Result<Shown> build_shown(const cli::Arguments& arguments, const Wanted& wanted, const cli::RequestedShapes& shapes) {
+Result<TimedPlan> build_timed(const cli::Arguments& arguments, const Wanted& wanted,
+                              const cli::RequestedShapes& shapes) {
   const ir::Graph graph = TRY(import_file(wanted.path));
   TRY(require(wanted.profile == 0, "--useProfile: a plan that is built here has profile 0 only"));
   Session session = TRY(build_session(arguments, graph, profile_of(graph, shapes.build)));
-  Shown shown{.plan = session.plan, .times = {}, .why_not_run = {}};
+  TimedPlan shown{.plan = session.plan, .times = {}, .why_not_run = {}};
   if (!wanted.run) return shown;
   const std::vector<Extents> extents = extents_at(*session.plan, 0, shapes.run);
   TRY(session.set_inputs(TRY(made_up_inputs(*session.plan, 0, extents))));
@@ -108,7 +105,7 @@ Result<Shown> build_shown(const cli::Arguments& arguments, const Wanted& wanted,
   return shown;
 }
 
-Result<Picture> picture_of(const Shown& shown, const Wanted& wanted, const cli::NamedExtents& shapes) {
+Result<Picture> draw(const TimedPlan& shown, const Wanted& wanted, const cli::NamedExtents& shapes) {
   const plan::Plan& plan = *shown.plan;
   const std::vector<Extents> extents = extents_at(plan, wanted.profile, shapes);
   const auto inputs = TRY(made_up_inputs(plan, wanted.profile, extents));
@@ -131,14 +128,14 @@ Result<Picture> read_picture(const cli::Arguments& arguments, const Wanted& want
     const Datum data = TRY(read_json(wanted.path));
     if (!is_profile(data)) return in_context(read_layer_info(data, wanted.profile), [&] { return wanted.path; });
     const auto times = TRY(in_context(read_profile(data), [&] { return wanted.path; }));
-    Picture picture = kiln::picture_of(times);
+    Picture picture = picture_of(times);
     TRY(add_times(times, picture));
     return picture;
   }
   const cli::RequestedShapes shapes = read_shapes(arguments);
-  if (content == Content::kOnnx) return picture_of(TRY(build_shown(arguments, wanted, shapes)), wanted, shapes.run);
+  if (content == Content::kOnnx) return draw(TRY(build_timed(arguments, wanted, shapes)), wanted, shapes.run);
   TRY(allow_flags(arguments, kForPlans, wanted.path, "a plan, which is built"));
-  return picture_of(TRY(read_shown(wanted, file, shapes.run)), wanted, shapes.run);
+  return draw(TRY(read_timed(wanted, file, shapes.run)), wanted, shapes.run);
 }
 
 }  // namespace

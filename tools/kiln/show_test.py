@@ -351,6 +351,32 @@ class Page(unittest.TestCase):
             for key in "2341":
                 browser.press(key, "ArrowDown", "ArrowLeft", "Enter")
 
+    def test_a_body_without_layers_leaves_the_graph(self):
+        page = show(plan_of(LOOP)[0], "--noRun")
+        head, text, tail = re.match(r'(.*<script type="application/json" id="picture">)(.*?)(</script>.*)', page.read_text(), re.S).groups()
+        picture = json.loads(text)
+        around = next(i for i, step in enumerate(picture["steps"]) if step["block"] == 0 and step["bodies"])
+        picture["steps"][around]["bodies"].append(len(picture["blocks"]))
+        picture["blocks"].append({**picture["blocks"][0], "name": "a body of nothing", "around": around, "tensors": [], "inputs": [], "outputs": []})
+        page.write_text(head + json.dumps(picture).replace("<", "\\u003c") + tail)
+        browser = self.open(page)
+        note = "[document.querySelector('#no-layers').checkVisibility(), document.querySelectorAll('.card').length]"
+        browser.frame()
+        self.assertFalse(browser.run(note)[0])
+        cards = browser.run(note)[1]
+        self.assertGreater(cards, 0)
+        for _ in range(2):
+            browser.run("app.open(app.model.blocks.length - 1)")
+            browser.frame()
+            self.assertEqual(browser.run(note), [True, 0])
+            browser.press("0", "+", "ArrowDown")
+            browser.click(500, 400)
+            browser.wheel(500, 400, -400, ctrl=True)
+            browser.press("Backspace")
+            browser.frame()
+            self.assertEqual(browser.run("app.block.index"), 0)
+            self.assertEqual(browser.run(note), [False, cards])
+
     def test_files_of_tensorrt(self):
         info, profile = tensorrt_files()
         browser = self.open(show(info, "--useProfile=1", f"--layerTimes={profile}"))

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <numeric>
 
-#include "tensor/view.h"
+#include "made_up.h"
 
 namespace kiln {
 namespace {
@@ -75,13 +76,11 @@ Status run_and_time(Session& session, int runs, StepTimes& times) {
 }
 
 /// The values of a shape input that the profile is tuned for.
-Status fill_with_optimum(const plan::Plan& plan, int profile, size_t input, HostTensor::Fresh& fresh) {
+Result<HostTensor> optimum_of(const plan::Plan& plan, int profile, size_t input, const Extents& extents) {
   const Extents& opt = plan.profiles[static_cast<size_t>(profile)].value_ranges[input].opt;
-  TRY(require(std::ssize(opt) == fresh.tensor.volume(), "shape input '", plan.inputs[input].name, "' has ",
-              fresh.tensor.volume(), " elements at these shapes; the profile has values for ", opt.size()));
-  for (size_t k = 0; k < opt.size(); ++k)
-    store_number(plan.inputs[input].dtype, fresh.data.data(), static_cast<int64_t>(k), static_cast<double>(opt[k]));
-  return {};
+  TRY(require(std::ssize(opt) == volume(extents), "shape input '", plan.inputs[input].name, "' has ", volume(extents),
+              " elements at these shapes; the profile has values for ", opt.size()));
+  return HostTensor::of_ints(plan.inputs[input].dtype, extents, opt);
 }
 
 }  // namespace
@@ -106,18 +105,13 @@ std::vector<Extents> extents_at(const plan::Plan& plan, int profile, const cli::
 
 Result<std::vector<HostTensor>> made_up_inputs(const plan::Plan& plan, int profile, std::span<const Extents> extents) {
   std::vector<HostTensor> result;
+  std::mt19937_64 random;  // the same numbers each time
   for (size_t i = 0; i < plan.inputs.size(); ++i) {
     const DType dtype = plan.inputs[i].dtype;
-    HostTensor::Fresh fresh = TRY(HostTensor::make(dtype, extents[i]));
-    for (int64_t k = 0; k < fresh.tensor.volume(); ++k) {
-      const int64_t noise = (k * 2654435761 >> 16) & 255;
-      store_number(dtype, fresh.data.data(), k,
-                   is_float(dtype) ? static_cast<double>(noise) / 128 - 1 : static_cast<double>(noise & 1));
-    }
     const auto& ranges = plan.profiles[static_cast<size_t>(profile)].value_ranges;
-    if (plan.inputs[i].is_shape && i < ranges.size() && !ranges[i].opt.empty())
-      TRY(fill_with_optimum(plan, profile, i, fresh));
-    result.push_back(std::move(fresh.tensor));
+    const bool has_optimum = plan.inputs[i].is_shape && i < ranges.size() && !ranges[i].opt.empty();
+    result.push_back(has_optimum ? TRY(optimum_of(plan, profile, i, extents[i]))
+                                 : TRY(made_up_tensor(dtype, extents[i], random)));
   }
   return result;
 }
@@ -125,7 +119,7 @@ Result<std::vector<HostTensor>> made_up_inputs(const plan::Plan& plan, int profi
 Result<StepTimes> measure(Session& session, int runs) {
   StepTimes times;
   const auto profile = static_cast<size_t>(session.context->profile());
-  times.best_ms.assign(session.plan->profiles[profile].steps.size(), 1e30);
+  times.best_ms.assign(session.plan->profiles[profile].steps.size(), std::numeric_limits<double>::infinity());
   TRY(run_and_time(session, runs, times));
   return times;
 }

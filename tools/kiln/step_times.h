@@ -20,7 +20,7 @@ struct BodyTime {
 
 struct StepTimes {
   std::vector<double> wall_ms;     ///< by run, of runs without timed steps
-  std::vector<double> best_ms;     ///< by step of the profile
+  std::vector<double> best_ms;     ///< by step of the profile; infinite: not timed
   std::map<int, BodyTime> bodies;  ///< by body of the plan, those that have run
   cli::LayerProfile layers;        ///< steps of one name are one layer
 

@@ -100,7 +100,8 @@ void export_outputs(const std::vector<Tensor>& tensors, const std::string& path)
     const int64_t count = stored_count(tensor);
     for (int64_t first = 0; first < count; first += kValuesAtOnce) {
       std::string values = first ? ", " : "";
-      append_values(values, tensor.host.data(), tensor.type, first, std::min(count, first + kValuesAtOnce), ", ");
+      append_values(values, tensor.host.data(), tensor.type, first, std::min(count, first + kValuesAtOnce), ", ",
+                    Notation::kJson);
       file.write(values);
     }
     file.write(" ]\n  }\n");

@@ -53,22 +53,25 @@ float e8m0_value(uint8_t bits) {
   return bits == 255 ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(std::ldexp(1.0, bits - 127));
 }
 
-std::string text_of(const void* data, DataType type, int64_t i) {
+std::string text_of(const void* data, DataType type, int64_t i, Notation notation) {
+  const auto written = [&](float number) {
+    return notation == Notation::kJson ? json_number(number) : number_text(number);
+  };
   switch (type) {
-    case DataType::kFLOAT: return json_number(element<float>(data, i));
-    case DataType::kHALF: return json_number(static_cast<float>(element<_Float16>(data, i)));
-    case DataType::kBF16: return json_number(bf16_value(element<uint16_t>(data, i)));
+    case DataType::kFLOAT: return written(element<float>(data, i));
+    case DataType::kHALF: return written(static_cast<float>(element<_Float16>(data, i)));
+    case DataType::kBF16: return written(bf16_value(element<uint16_t>(data, i)));
     case DataType::kINT8: return std::to_string(element<int8_t>(data, i));
     case DataType::kUINT8: return std::to_string(element<uint8_t>(data, i));
     case DataType::kINT32: return std::to_string(element<int32_t>(data, i));
     case DataType::kINT64: return std::to_string(element<int64_t>(data, i));
     case DataType::kBOOL: return element<uint8_t>(data, i) ? "1" : "0";
-    case DataType::kFP8: return json_number(fp8_value(element<uint8_t>(data, i)));
+    case DataType::kFP8: return written(fp8_value(element<uint8_t>(data, i)));
     case DataType::kINT4: return std::to_string(static_cast<int8_t>(nibble(data, i) << 4) >> 4);
-    case DataType::kFP4: return json_number(fp4_value(nibble(data, i)));
+    case DataType::kFP4: return written(fp4_value(nibble(data, i)));
     case DataType::kE8M0: break;
   }
-  return json_number(e8m0_value(element<uint8_t>(data, i)));
+  return written(e8m0_value(element<uint8_t>(data, i)));
 }
 
 template <class T, class Make>
@@ -137,10 +140,10 @@ void fill_random(void* data, DataType type, int64_t count, uint64_t seed) {
 }
 
 void append_values(std::string& out, const void* data, DataType type, int64_t first, int64_t last,
-                   std::string_view separator) {
+                   std::string_view separator, Notation notation) {
   for (int64_t i = first; i < last; ++i) {
     if (i > first) out += separator;
-    out += text_of(data, type, i);
+    out += text_of(data, type, i, notation);
   }
 }
 

@@ -20,8 +20,11 @@ void fill_random(void* data, nvinfer1::DataType type, int64_t count, uint64_t se
 /// Element `index` as a number; integers beyond 2^53 lose digits.
 double number_of(const void* data, nvinfer1::DataType type, int64_t index);
 
-/// Elements first to last - 1, with separators between them, as json_number writes them.
+/// How elements that are no finite numbers are written: NaN as it stands, or as a text that JSON takes, "NaN".
+enum class Notation : uint8_t { kPlain, kJson };
+
+/// Elements first to last - 1, with separators between them; their numbers read back as the same.
 void append_values(std::string& out, const void* data, nvinfer1::DataType type, int64_t first, int64_t last,
-                   std::string_view separator);
+                   std::string_view separator, Notation notation = Notation::kPlain);
 
 }  // namespace kiln::cli::trtexec

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -30,6 +31,13 @@ TEST(Values, KnownAnswersOfEveryType) {
   EXPECT_EQ(text<uint8_t>({0x8f, 0x07}, DataType::kINT4, 3), "-1 -8 7");
   EXPECT_EQ(text<uint8_t>({0xf2}, DataType::kFP4, 2), "1 -6");
   EXPECT_EQ(text<uint8_t>({127, 130, 255}, DataType::kE8M0, 3), "1 8 NaN");
+}
+
+TEST(Values, WhatIsNoNumberIsATextInJson) {
+  const float values[] = {1, NAN, -INFINITY};
+  std::string out;
+  append_values(out, values, DataType::kFLOAT, 0, 3, ", ", Notation::kJson);
+  EXPECT_EQ(out, R"(1, "NaN", "-Infinity")");
 }
 
 TEST(Values, HalfBytesRoundUp) {

@@ -9,7 +9,8 @@
 namespace kiln::diff {
 namespace {
 
-bool is_byte(DType type) { return bits_of(type) <= 8 && type != DType::kBool; }
+/// Whether elements may be levels, of which a scale makes numbers.
+bool may_be_level(DType type) { return bits_of(type) <= 8 && type != DType::kBool; }
 
 /// Two values as numbers, or why they cannot be compared.
 struct Numbers {
@@ -51,7 +52,7 @@ bool are_regrouped(const Extents& a, const Extents& b) {
   return is_parted(without_ones(a), without_ones(b)) || is_parted(without_ones(b), without_ones(a));
 }
 
-Numbers numbers_of(const Shown& a, const Shown& b, MatchedBy by) {
+Numbers numbers_of(const MadeTensor& a, const MadeTensor& b, MatchedBy by) {
   Numbers result;
   const DType ta = a.tensor.dtype(), tb = b.tensor.dtype();
   if (a.tensor.volume() != b.tensor.volume() ||
@@ -59,15 +60,16 @@ Numbers numbers_of(const Shown& a, const Shown& b, MatchedBy by) {
     result.refusal = str("it is ", ta, a.tensor.extents(), " in a and ", tb, b.tensor.extents(), " in b");
     return result;
   }
-  std::optional<ByteScale> sa = is_byte(ta) ? a.scale : std::nullopt, sb = is_byte(tb) ? b.scale : std::nullopt;
+  std::optional<ByteScale> sa = may_be_level(ta) ? a.scale : std::nullopt,
+                           sb = may_be_level(tb) ? b.scale : std::nullopt;
   if (ta == tb && !sa) sa = sb;  // the same tensor of the same network
   if (ta == tb && !sb) sb = sa;
-  if (is_byte(ta) != is_byte(tb) && !(is_byte(ta) ? sa : sb)) {
+  if (may_be_level(ta) != may_be_level(tb) && !(may_be_level(ta) ? sa : sb)) {
     result.refusal = str("it is ", ta, " in a and ", tb, " in b, and the scale of the bytes is not known");
     return result;
   }
-  result.exact = !is_float(ta) && !is_float(tb) && !sa && !sb && !is_byte(ta);
-  result.in_levels = is_byte(ta) && is_byte(tb) && !is_float(ta) && !sa && !sb;
+  result.exact = !is_float(ta) && !is_float(tb) && !sa && !sb && !may_be_level(ta);
+  result.in_levels = may_be_level(ta) && may_be_level(tb) && !is_float(ta) && !sa && !sb;
   result.a = decoded(a.tensor, sa);
   result.b = decoded(b.tensor, sb);
   result.fed =
@@ -84,7 +86,7 @@ class Keeper final : public Watcher {
       if (match) wanted_[match->spot] = true;
   }
   bool wants(size_t spot) override { return wanted_[spot]; }
-  Result<std::optional<HostTensor>> made(size_t spot, const Shown& value) override {
+  Result<std::optional<HostTensor>> made(size_t spot, const MadeTensor& value) override {
     if (++runs_[spot] > options_.most_iterations) return std::nullopt;
     const int64_t bytes = std::ssize(value.tensor.bytes());
     if (bytes > options_.most_kept_bytes - bytes_) {
@@ -97,7 +99,7 @@ class Keeper final : public Watcher {
     return std::nullopt;
   }
 
-  const std::vector<Shown>& of(size_t spot) const { return kept_[spot]; }
+  const std::vector<MadeTensor>& of(size_t spot) const { return kept_[spot]; }
   int64_t runs(size_t spot) const { return runs_[spot]; }
   bool is_crowded_out(size_t spot) const { return crowded_out_.contains(spot); }
   int64_t num_crowded_out() const { return std::ssize(crowded_out_); }
@@ -105,7 +107,7 @@ class Keeper final : public Watcher {
  private:
   const CompareOptions& options_;
   std::vector<bool> wanted_;
-  std::vector<std::vector<Shown>> kept_;
+  std::vector<std::vector<MadeTensor>> kept_;
   std::vector<int64_t> runs_;
   std::set<size_t> crowded_out_;
   int64_t bytes_ = 0;
@@ -140,13 +142,13 @@ class Checker final : public Watcher {
   }
   bool wants(size_t spot) override { return matches_[spot].has_value(); }
 
-  Result<std::optional<HostTensor>> made(size_t spot, const Shown& value) override {
+  Result<std::optional<HostTensor>> made(size_t spot, const MadeTensor& value) override {
     const Match& match = *matches_[spot];
     TensorDiff& diff = entry(spot, match, value);
     const int64_t run = runs_[spot]++;
     if (pass_ == Pass::kTotal) diff.runs_a = runs_[spot];
     if (run >= options_.most_iterations) return std::nullopt;
-    const std::vector<Shown>& others = kept_.of(match.spot);
+    const std::vector<MadeTensor>& others = kept_.of(match.spot);
     // What one side does in each iteration and the other once, before the loop, is the same each time.
     const bool moved = others.size() == 1 && diff.a.body != diff.b.body;
     const auto at = moved ? size_t{0} : static_cast<size_t>(run);
@@ -177,7 +179,7 @@ class Checker final : public Watcher {
   }
 
  private:
-  TensorDiff& entry(size_t spot, const Match& match, const Shown& value) {
+  TensorDiff& entry(size_t spot, const Match& match, const MadeTensor& value) {
     if (place_[spot] < 0) {
       place_[spot] = static_cast<int64_t>(report_.tensors.size());
       TensorDiff& made = report_.tensors.emplace_back();

@@ -13,8 +13,10 @@
 #include "ir/parse.h"
 #include "kiln/diff/engine_side.h"
 #include "kiln/diff/reference_side.h"
+#include "kiln/diff/report_json.h"
 #include "kiln/diff/report_page.h"
 #include "kiln/diff/report_text.h"
+#include "plan/json.h"
 #include "tensor/view.h"
 
 namespace kiln::diff {
@@ -85,8 +87,8 @@ std::shared_ptr<const plan::Plan> built(const ir::Graph& graph, BuildRequest req
   return std::make_shared<const plan::Plan>(*std::move(plan));
 }
 
-/// An engine of the plan, in which steps of the kind `faulty` are wrong.
-std::unique_ptr<EngineSide> engine(std::shared_ptr<const plan::Plan> plan, std::string faulty = "") {
+/// A session of the plan, in which steps of the kind `faulty` are wrong.
+Session session_of(std::shared_ptr<const plan::Plan> plan, std::string faulty = "") {
   Session session;
   auto device = *cpu::CpuDevice::create();
   device->set_executor(std::make_unique<FaultyExecutor>(device->team(), std::move(faulty)));
@@ -96,7 +98,11 @@ std::unique_ptr<EngineSide> engine(std::shared_ptr<const plan::Plan> plan, std::
   session.engine = *runtime::Engine::load(session.plan, *session.device, log);
   session.context = *runtime::Context::create(session.engine, runtime::Context::Memory::kOwn);
   session.stream = *session.device->create_stream();
-  return *EngineSide::create(std::move(session), 0, "m.plan");
+  return session;
+}
+
+std::unique_ptr<EngineSide> engine(std::shared_ptr<const plan::Plan> plan, std::string faulty = "") {
+  return *EngineSide::create(session_of(std::move(plan), std::move(faulty)), 0, "m.plan");
 }
 
 std::unique_ptr<ReferenceSide> reference(const ir::Graph& graph) { return *ReferenceSide::create(graph, "m.onnx"); }
@@ -311,6 +317,52 @@ TEST(Comparison, OtherNetworksAreNotCompared) {
   ASSERT_FALSE(extents);
   EXPECT_NE(extents.error().message.find("'y': it is f32[4] in a and f32[2] in b"), std::string::npos)
       << extents.error().message;
+}
+
+/// A parser that knows no NaN reads what an overflow leaves.
+TEST(ReportJson, NumbersThatAreNoneAreTexts) {
+  Report report;
+  TensorDiff& diff = report.tensors.emplace_back();
+  diff.a.names = {"y"}, diff.extents = {2};
+  diff.total = Errors{.count = 2, .max_abs = INFINITY, .largest = 1, .worst = 0, .worst_a = NAN, .worst_b = -INFINITY};
+  const auto read = plan::parse_json(json_of(report));
+  ASSERT_TRUE(read) << read.error().message;
+  const Datum::List tensors = std::get<Record>(read->variant()).get_list("tensors")->get();
+  const Record& total = std::get<Record>(tensors[0].variant()).get_record("total")->get();
+  EXPECT_EQ(*total.get_text("max_abs"), "Infinity");
+  EXPECT_EQ(*total.get_text("a"), "NaN");
+  EXPECT_EQ(*total.get_text("b"), "-Infinity");
+  EXPECT_EQ(*total.get_double("largest"), 1);
+}
+
+/// What an observer writes to a value is what later steps read, and what the run returns.
+TEST(ValueObserver, MayWriteToWhatAStepMade) {
+  class Zeros final : public runtime::ValueObserver {
+   public:
+    bool wants(const plan::Step&, int) override { return true; }
+    Status value_made(const plan::Step&, int, const runtime::ObservedValue& value, Stream&) override {
+      auto* const numbers = static_cast<float*>(value.data);  // of the host
+      if (seen.empty()) numbers[0] = 0;
+      seen.emplace_back(numbers, numbers + volume(value.extents));
+      if (seen.size() == 2) numbers[1] = 7;
+      return {};
+    }
+    std::vector<std::vector<float>> seen;
+  };
+  Session session =
+      session_of(built(parsed("x: f32[1, 2]\na = Softmax{axis=1}(x)\nb = Softmax{axis=1}(a)\nreturn b\n")));
+  const double same[] = {5, 5};
+  ASSERT_TRUE(session.set_inputs({HostTensor::of(DType::kF32, {1, 2}, same)}));
+  Zeros zeros;
+  session.context->set_value_observer(&zeros);
+  ASSERT_TRUE(session.run());
+  ASSERT_TRUE(session.fetch());
+  session.context->set_value_observer(nullptr);
+  ASSERT_EQ(zeros.seen.size(), 2U);
+  EXPECT_EQ(zeros.seen[0], (std::vector<float>{0, 0.5F}));
+  EXPECT_NEAR(zeros.seen[1][1], 1 / (1 + std::exp(-0.5F)), 1e-5);
+  EXPECT_EQ(View(session.outputs[0])[0], zeros.seen[1][0]);
+  EXPECT_EQ(View(session.outputs[0])[1], 7);
 }
 
 TEST(Comparison, WhatIsNotKeptIsSaid) {

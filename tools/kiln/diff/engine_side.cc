@@ -5,42 +5,31 @@
 
 #include "kiln/memory_image.h"
 #include "passes/quantize_contractions.h"
+#include "plan/views.h"
 #include "runtime/value_observer.h"
 #include "steps/quantized_convolution.h"
 #include "steps/quantized_matrix_multiply.h"
+#include "steps/quantized_result.h"
 #include "tensor/view.h"
 
 namespace kiln::diff {
 namespace {
 
-bool is_byte(DType type) { return type == DType::kI8 || type == DType::kU8 || type == DType::kF8E4M3; }
-
 const plan::Tensor& tensor_of(const plan::Block& block, int id) { return block.tensors[static_cast<size_t>(id)]; }
-
-int root_of(const plan::Block& block, int id) {
-  while (tensor_of(block, id).place == plan::Place::kView) id = tensor_of(block, id).index;
-  return id;
-}
 
 /// Whether a view has all elements of the tensor that it is a view of, in their order.
 bool is_whole_view(const plan::Block& block, const plan::Tensor& view) {
+  if (view.place != plan::Place::kView) return false;
   const plan::Tensor& of = tensor_of(block, view.index);
-  return view.place == plan::Place::kView && view.offset.constant() == 0 && view.dtype == of.dtype &&
-         view.format.is_linear() && of.format.is_linear() && view.size_bytes_max == of.size_bytes_max;
-}
-
-/// Whether a step makes the tensor: one that works in place makes a view of what it reads, with other numbers.
-bool is_made(const plan::Block& block, const plan::Tensor& tensor) {
-  const int id = static_cast<int>(&tensor - block.tensors.data());
-  return std::ranges::any_of(
-      block.steps, [&](const plan::Step& step) { return std::ranges::find(step.outputs, id) != step.outputs.end(); });
+  return view.offset.constant() == 0 && view.dtype == of.dtype && view.format.is_linear() && of.format.is_linear() &&
+         view.size_bytes_max == of.size_bytes_max;
 }
 
 /// Adds a name that is not there yet. Bytes that a pass made of floats are also called as these are.
 void add_name(Spot& spot, const std::string& name, DType type) {
   if (name.empty()) return;
   if (std::ranges::find(spot.names, name) == spot.names.end()) spot.names.push_back(name);
-  if (is_byte(type))
+  if (steps::is_quantized_result(type))
     if (const std::string_view floats = passes::name_of_floats(name); !floats.empty())
       add_name(spot, std::string(floats), DType::kF32);
 }
@@ -64,6 +53,18 @@ bool multiplies_bytes(const plan::Step& step) {
 
 }  // namespace
 
+EngineSide::BlockIndex::BlockIndex(const plan::Block& block)
+    : made(block.tensors.size(), false), views(block.tensors.size()) {
+  for (const plan::Step& step : block.steps) {
+    for (const int output : step.outputs) made[static_cast<size_t>(output)] = true;
+    if (multiplies_bytes(step)) byte_products.push_back(&step);
+  }
+  // A step that works in place makes a view of what it reads, with other numbers: no other name of the same.
+  for (size_t t = 0; t < block.tensors.size(); ++t)
+    if (const plan::Tensor& view = block.tensors[t]; !made[t] && is_whole_view(block, view))
+      views[static_cast<size_t>(view.index)].push_back(static_cast<int>(t));
+}
+
 Result<std::unique_ptr<EngineSide>> EngineSide::create(Session session, int profile, std::string name,
                                                        Precision least) {
   std::unique_ptr<EngineSide> side(new EngineSide(std::move(session)));
@@ -71,7 +72,9 @@ Result<std::unique_ptr<EngineSide>> EngineSide::create(Session session, int prof
   side->profile_ = profile;
   TRY(side->session_.context->select_profile(profile));
   const std::vector<plan::NestedStep> steps = plan::nested_steps(plan, plan.profiles[static_cast<size_t>(profile)]);
-  for (const plan::NestedStep& step : steps) side->add_spots(step);
+  std::unordered_map<const plan::Block*, BlockIndex> indices;
+  for (const plan::NestedStep& step : steps)
+    side->add_spots(step, indices.try_emplace(step.block, *step.block).first->second);
   side->precision_ = std::max(least, precision_of(plan));
   side->description_ =
       str(name, " (engine, ", plan.device_kind, ", ", steps.size(), steps.size() == 1 ? " step" : " steps",
@@ -79,12 +82,12 @@ Result<std::unique_ptr<EngineSide>> EngineSide::create(Session session, int prof
   return side;
 }
 
-void EngineSide::add_spots(const plan::NestedStep& nested) {
+void EngineSide::add_spots(const plan::NestedStep& nested, const BlockIndex& index) {
   const plan::Block& block = *nested.block;
   const plan::Step& step = nested.get();
   std::vector<size_t> reads;
   for (const int input : step.inputs)
-    if (const auto found = made_by_.find(&tensor_of(block, root_of(block, input))); found != made_by_.end())
+    if (const auto found = made_by_.find(&tensor_of(block, plan::root_of(block, input))); found != made_by_.end())
       reads.push_back(found->second);
   for (size_t i = 0; i < step.outputs.size(); ++i) {
     const int id = step.outputs[i];
@@ -92,38 +95,37 @@ void EngineSide::add_spots(const plan::NestedStep& nested) {
     Spot& spot = spots_.emplace_back();
     if (nested.body) spot.body = nested.body->name;
     add_name(spot, tensor.name, tensor.dtype);
-    const plan::Tensor& root = tensor_of(block, root_of(block, id));
-    if (root.place == plan::Place::kOutput && (&root == &tensor || is_whole_view(block, tensor)))
+    const int root_id = plan::root_of(block, id);
+    const plan::Tensor& root = tensor_of(block, root_id);
+    std::vector<int> same{id};  // tensors of the same elements in the same order
+    if (root.place == plan::Place::kOutput && (&root == &tensor || is_whole_view(block, tensor))) {
       add_name(spot, (nested.body ? nested.body->outputs : plan().outputs)[static_cast<size_t>(root.index)].name,
                tensor.dtype);
-    for (bool more = true; more;) {  // views of views are whole, too
-      const size_t before = spot.names.size();
-      for (const plan::Tensor& view : block.tensors)
-        if (view.place == plan::Place::kView && is_whole_view(block, view) && !is_made(block, view) &&
-            (view.index == id ||
-             std::ranges::find(spot.names, tensor_of(block, view.index).name) != spot.names.end()) &&
-            root_of(block, view.index) == root_of(block, id))
-          add_name(spot, view.name, view.dtype);
-      more = spot.names.size() > before;
+      if (root_id != id && tensor.index == root_id) same.push_back(root_id);
     }
+    for (size_t at = 0; at < same.size(); ++at)  // views of views are whole, too
+      for (const int view : index.views[static_cast<size_t>(same[at])]) {
+        add_name(spot, tensor_of(block, view).name, tensor_of(block, view).dtype);
+        same.push_back(view);
+      }
     spot.layer = step.name;
     spot.number = nested.number;
     spot.origins = step.provenance;
     spot.output = static_cast<int>(i);
     spot.reads = reads;
-    scales_.push_back(scale_of(block, id).value_or(std::nullopt));
+    scales_.push_back(scale_of(block, index, id));
     of_step_[&step].push_back(spots_.size() - 1);
     made_by_[&root] = spots_.size() - 1;
   }
 }
 
 /// The scale of a tensor of bytes: of the product that makes it, or of one that reads it.
-Result<std::optional<ByteScale>> EngineSide::scale_of(const plan::Block& block, int id) const {
+std::optional<ByteScale> EngineSide::scale_of(const plan::Block& block, const BlockIndex& index, int id) const {
   using steps::ByteOperand;
-  if (!is_byte(tensor_of(block, id).dtype)) return std::nullopt;
-  for (const plan::Step& step : block.steps) {
-    if (!multiplies_bytes(step)) continue;
-    const bool makes = step.outputs[0] == id, reads = root_of(block, step.inputs[0]) == root_of(block, id);
+  if (!steps::is_quantized_result(tensor_of(block, id).dtype)) return std::nullopt;
+  for (const plan::Step* product : index.byte_products) {
+    const plan::Step& step = *product;
+    const bool makes = step.outputs[0] == id, reads = plan::root_of(block, step.inputs[0]) == plan::root_of(block, id);
     if (!makes && !reads) continue;
     const auto number = [&](ByteOperand operand) -> std::optional<double> {
       const plan::Tensor& tensor = tensor_of(block, step.inputs[steps::input_of(operand, step.inputs.size())]);
@@ -156,8 +158,7 @@ class EngineSide::Observer final : public runtime::ValueObserver {
     Device& device = *side_.session_.device;
     std::span<std::byte> image;  // of the tensor on the host
     const auto bytes = static_cast<size_t>(TRY(image_bytes(tensor.dtype, tensor.format, extents)));
-    // A step's output is the context's memory, or the caller's, that later steps read and nobody else does now.
-    auto* const there = static_cast<std::byte*>(const_cast<void*>(value.data));
+    auto* const there = static_cast<std::byte*>(value.data);
     if (device.is_host() || bytes == 0) {
       image = {there, bytes};
     } else {

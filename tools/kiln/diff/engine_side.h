@@ -26,9 +26,16 @@ class EngineSide final : public Side {
 
  private:
   class Observer;
+  /// What is asked of a block for each of its steps' outputs, found in one pass over it.
+  struct BlockIndex {
+    explicit BlockIndex(const plan::Block& block);
+    std::vector<bool> made;               ///< by tensor: some step makes it, in place of what it is a view of, too
+    std::vector<std::vector<int>> views;  ///< by tensor: of itself, with all its elements in their order, not made
+    std::vector<const plan::Step*> byte_products;
+  };
   explicit EngineSide(Session session) : session_(std::move(session)) {}
-  void add_spots(const plan::NestedStep& nested);
-  Result<std::optional<ByteScale>> scale_of(const plan::Block& block, int tensor) const;
+  void add_spots(const plan::NestedStep& nested, const BlockIndex& index);
+  std::optional<ByteScale> scale_of(const plan::Block& block, const BlockIndex& index, int tensor) const;
 
   Session session_;
   int profile_ = 0;

@@ -6,8 +6,8 @@
 
 #include "base/mapped_file.h"
 #include "cli/files.h"
+#include "kiln/made_up.h"
 #include "kiln/network.h"
-#include "plan/layout.h"
 #include "plan/reader.h"
 #include "tensor/view.h"
 
@@ -54,11 +54,6 @@ bool in_range(const Extents& at, const Extents& least, const Extents& most) {
   for (size_t i = 0; i < at.size(); ++i)
     if (at[i] < least[i] || at[i] > most[i]) return false;
   return true;
-}
-
-/// Whether the bytes begin as plans do, TensorRT's included.
-bool is_plan(std::span<const std::byte> bytes) {
-  return bytes.size() >= sizeof(uint32_t) && plan::load<uint32_t>(bytes.data()) == plan::kMagic;
 }
 
 using Shapes = std::map<std::string, Extents>;
@@ -217,17 +212,6 @@ Result<HostTensor> converted(const HostTensor& tensor, DType to) {
   return std::move(fresh.tensor);
 }
 
-Result<HostTensor> made_up(DType dtype, const Extents& extents, std::mt19937_64& random) {
-  HostTensor::Fresh fresh = TRY(HostTensor::make(dtype, extents));
-  for (int64_t i = 0; i < fresh.tensor.volume(); ++i) {
-    if (is_float(dtype))
-      store_number(dtype, fresh.data.data(), i, static_cast<double>(random() >> 40) * 0x1p-23 - 1);
-    else
-      store_integer(dtype, fresh.data.data(), i, static_cast<int64_t>(random() & 1));
-  }
-  return std::move(fresh.tensor);
-}
-
 Result<HostTensor> from_file(const Input& input, const Extents& extents, const std::string& path) {
   HostTensor::Fresh fresh = TRY(HostTensor::make(input.dtype, extents));
   cli::read_exactly(path, fresh.data.data(), std::ssize(fresh.data),
@@ -253,7 +237,7 @@ Result<InputTensors> make_inputs(const Network& a, const Network& b, const RunIn
     const size_t j = *find_input(inputs_b, input.name);
     const std::string* file = given.find(input.name);
     HostTensor tensor = file                       ? TRY(from_file(input, extents, *file))
-                        : chosen.values[i].empty() ? TRY(made_up(input.dtype, extents, random))
+                        : chosen.values[i].empty() ? TRY(made_up_tensor(input.dtype, extents, random))
                                                    : HostTensor::of_ints(input.dtype, extents, chosen.values[i]);
     result.b[j] = TRY(converted(tensor, inputs_b[j].dtype));
     result.a.push_back(TRY(converted(result.b[j], input.dtype)));

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "kiln/diff/report_text.h"
+#include "kiln/html.h"
 
 namespace kiln::diff {
 namespace {
@@ -28,21 +29,6 @@ th { color: var(--quiet); font-weight: 500; } td.number, th.number { text-align:
 td { overflow-wrap: anywhere; } td.type, td.number { white-space: nowrap; }
 td div { max-height: 4.5em; overflow: hidden; }
 )";
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '&': out += "&amp;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += static_cast<unsigned char>(c) < ' ' && c != '\n' ? '?' : c;
-    }
-  }
-  return out;
-}
 
 std::string short_number(double number) {
   char text[40];
@@ -70,7 +56,7 @@ class Chart {
     if (report_.tolerance.relative > 0) {
       const double at = y(std::log10(report_.tolerance.relative));
       text += str("<line class=\"limit\" x1=\"", kLeft, "\" x2=\"", width_, "\" y1=\"", at, "\" y2=\"", at,
-                  "\"><title>the tolerance, ", escaped(text_of(report_.tolerance)), "</title></line>\n");
+                  "\"><title>the tolerance, ", html_text(text_of(report_.tolerance)), "</title></line>\n");
     }
     return str(text, "<text x=\"", kLeft, "\" y=\"", kHeight - 8,
                "\">tensors in the order in which a makes them</text>\n", "</svg>\n");
@@ -101,8 +87,8 @@ class Chart {
                  std::max(foot - top, 1.0), "\"/>");
     };
     std::string text =
-        str("<g><title>", escaped(place_text(diff.a)), "\noff by ", escaped(error_text(diff.total, diff.extents)),
-            diff.own ? str("\nits own: ", escaped(error_text(*diff.own, diff.extents))) : std::string(), "</title>");
+        str("<g><title>", html_text(place_text(diff.a)), "\noff by ", html_text(error_text(diff.total, diff.extents)),
+            diff.own ? str("\nits own: ", html_text(error_text(*diff.own, diff.extents))) : std::string(), "</title>");
     text += rectangle(diff.within ? "total" : "outside", diff.total, left, wide);
     if (diff.own) text += rectangle("own", *diff.own, left + wide * 0.3, wide * 0.4);
     return text + "</g>\n";
@@ -114,19 +100,19 @@ class Chart {
 };
 
 std::string cell(std::string_view text, bool is_number = false) {
-  return str("<td", is_number ? " class=\"number\"" : "", ">", escaped(text), "</td>");
+  return str("<td", is_number ? " class=\"number\"" : "", ">", html_text(text), "</td>");
 }
 
 /// A name, of which three lines are shown, and the rest in the tip.
 std::string name_cell(std::string_view text) {
-  return str("<td title=\"", escaped(text), "\"><div>", escaped(text), "</div></td>");
+  return str("<td title=\"", html_text(text), "\"><div>", html_text(text), "</div></td>");
 }
 
 std::string row(const TensorDiff& diff, bool isolated) {
   std::string text = str("<tr>", cell(diff.a.number), name_cell(diff.a.name()), name_cell(diff.a.layer),
-                         "<td class=\"type\">", escaped(str(diff.a_type, diff.extents)), "</td>");
+                         "<td class=\"type\">", html_text(str(diff.a_type, diff.extents)), "</td>");
   if (!diff.skipped.empty())
-    return str(text, "<td colspan=\"", isolated ? 6 : 5, "\">", escaped(str("not compared: ", diff.skipped)),
+    return str(text, "<td colspan=\"", isolated ? 6 : 5, "\">", html_text(str("not compared: ", diff.skipped)),
                "</td></tr>\n");
   text += str(cell(short_number(diff.total.max_abs), true), cell(short_number(diff.total.relative()), true),
               cell(short_number(diff.total.mean_abs()), true), cell(short_number(diff.total.cosine()), true));
@@ -135,12 +121,12 @@ std::string row(const TensorDiff& diff, bool isolated) {
   if (!diff.own_within) notes += notes.empty() ? "at fault" : ", at fault";
   if (const std::string overflow = overflow_text(diff); !overflow.empty())
     notes += str(notes.empty() ? "" : "; ", overflow);
-  return str(text, "<td class=\"bad\">", escaped(notes), "</td></tr>\n");
+  return str(text, "<td class=\"bad\">", html_text(notes), "</td></tr>\n");
 }
 
 std::string summary(const Report& report) {
   const auto line = [](std::string_view kind, const auto&... parts) {
-    return str("<p class=\"", kind, "\">", escaped(str(parts...)), "</p>\n");
+    return str("<p class=\"", kind, "\">", html_text(str(parts...)), "</p>\n");
   };
   std::string text;
   if (const TensorDiff* first = report.first_outside())
@@ -164,7 +150,7 @@ std::string page_of(const Report& report) {
           "</style></head><body>\n<h1>kiln diff</h1>\n");
   for (const auto& [name, value] :
        {std::pair<std::string_view, const std::string&>("a", report.a), {"b", report.b}, {"inputs", report.inputs}})
-    text += str("<p class=\"quiet\">", name, ": ", escaped(value), "</p>\n");
+    text += str("<p class=\"quiet\">", name, ": ", html_text(value), "</p>\n");
   text += summary(report);
   text += str("<figure>", Chart(report).svg(),
               "<figcaption class=\"quiet\">The largest error of each tensor against its largest "

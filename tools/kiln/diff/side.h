@@ -29,7 +29,7 @@ struct Spot {
 };
 
 /// A tensor as a run made it: row-major.
-struct Shown {
+struct MadeTensor {
   HostTensor tensor;
   std::optional<ByteScale> scale;  ///< of bytes whose scale is known
 };
@@ -42,7 +42,7 @@ class Watcher {
   /// Called each time that the run has made the tensor. What it returns takes the tensor's place in the run: as many
   /// elements in the same order, of any type, numbers for bytes whose scale is known. Nothing: the run goes on with its
   /// own. An error ends the run.
-  virtual Result<std::optional<HostTensor>> made(size_t spot, const Shown& value) = 0;
+  virtual Result<std::optional<HostTensor>> made(size_t spot, const MadeTensor& value) = 0;
 };
 
 /// An input of a network: -1 stands for an extent that each run sets.

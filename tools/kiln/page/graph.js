@@ -143,6 +143,14 @@ class Graph {
     this.drawMinimap();
   }
 
+  // Shows nothing, for a block without layers; the next one is drawn anew.
+  clear() {
+    this.block = this.graph = this.windowBox = null;
+    this.world.replaceChildren();
+    this.cards.clear();
+    this.app.minimap.replaceChildren();
+  }
+
   // All nodes as one path a family.
   drawOverview(parent) {
     const paths = new Map();
@@ -165,6 +173,7 @@ class Graph {
   }
 
   fitAll() {
+    if (!this.graph) return;
     const { width, height } = this.host.getBoundingClientRect(), box = this.graph.box;
     const scale = Math.min(width / (box.right - box.left + 60), height / (box.bottom - box.top + 60), 1.2);
     this.moveTo(scale, width / 2 - (box.left + box.right) / 2 * scale, height / 2 - (box.top + box.bottom) / 2 * scale);
@@ -208,7 +217,7 @@ class Graph {
 
   draw() {
     const { width, height } = this.host.getBoundingClientRect(), { x, y, scale } = this.view;
-    if (!width) return;
+    if (!width || !this.graph) return;
     this.world.setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
     const isFar = scale < CARD.far, margin = 200;
     this.root.classList.toggle("afar", isFar);
@@ -305,6 +314,7 @@ class Graph {
   }
 
   nodeAt(clientX, clientY) {
+    if (!this.graph) return null;
     const box = this.host.getBoundingClientRect(), { x, y, scale } = this.view;
     const at = [(clientX - box.left - x) / scale, (clientY - box.top - y) / scale];
     return this.graph.nodes.find((node) => Math.abs(at[0] - node.x) <= node.width / 2 &&
@@ -352,7 +362,7 @@ class Graph {
   }
 
   hover(event) {
-    const node = this.graph && this.nodeAt(event.clientX, event.clientY);
+    const node = this.nodeAt(event.clientX, event.clientY);
     this.host.classList.toggle("over", !!(node && node.step));
     if (!node) return this.app.tip(null);
     const lines = node.step

@@ -66,9 +66,10 @@ class App {
     crumbs.replaceChildren(...path.flatMap((block, i) => [i ? html("span", { class: "muted" }, "›") : null,
       html("button", { class: "link", "aria-current": i + 1 === path.length,
           on: { click: () => this.open(block.index) } }, block.drawn.name || "network")]).filter(Boolean));
-    if (this.block.steps.length) this.graph.show(this.block);
-    else byId("canvas").replaceChildren(html("p", { class: "empty" },
-        "There are no layers: the engine tells none (its profiling verbosity is none), or it has none."));
+    const hasLayers = this.block.steps.length > 0;
+    byId("no-layers").hidden = hasLayers;
+    if (hasLayers) this.graph.show(this.block);
+    else this.graph.clear();
     this.memory.draw();
   }
 
