@@ -42,7 +42,7 @@ class Serve(unittest.TestCase):
     def test_runs_the_package_with_all_words(self):
         with tempfile.TemporaryDirectory() as folder:
             python = pathlib.Path(folder) / "python"
-            python.write_text('#!/bin/sh\n[ "$1" = -c ] || exit 2\nshift 2\nprintf "%s|" "$@"\nexit 3\n')
+            python.write_text('#!/bin/sh\n[ "$1 $2" = "-P -c" ] || exit 2\nshift 3\nprintf "%s|" "$@"\nexit 3\n')
             python.chmod(0o755)
             done = self.serve(python, "a b.plan", "--http-port=0")
             self.assertEqual((done.returncode, done.stdout), (3, "a b.plan|--http-port=0|"), done.stderr)
