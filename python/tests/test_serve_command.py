@@ -190,6 +190,7 @@ def test_stopped_while_it_loads(tmp_path):
     ([], 2, "name a plan, an ONNX file or --model-repository"),
     (["a.plan", "--name", "x", "--name", "y"], 2, "2 --name for 1 files"),
     (["a.plan", "b/a.plan"], 2, "two models are called 'a'"),
+    (["a.plan", "--http-port=none", "--grpc-port=none"], 2, "nobody could ask the server"),
     (["nowhere.plan"], 1, "no model could be loaded"),
     (["--model-repository", "nowhere"], 1, "there is no folder 'nowhere'"),
     (["a.plan", "--max-queue=0"], 1, "max_queue is 0; at least 1 is needed"),

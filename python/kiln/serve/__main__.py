@@ -169,6 +169,8 @@ def main(words: list[str] | None = None) -> int:
     models = _models(arguments, parser.error)
     if not models and not arguments.model_repository:
         parser.error("name a plan, an ONNX file or --model-repository")
+    if arguments.http_port is None and arguments.grpc_port is None:
+        parser.error("--http-port and --grpc-port are both none: nobody could ask the server")
     log_to_stderr(arguments.log_level, arguments.log_format == "json")
     shapes = BuildShapes(arguments.min_shapes, arguments.opt_shapes, arguments.max_shapes)
     try:
