@@ -1,45 +1,31 @@
 #include "backend/cuda/device/cublaslt.h"
 
-#include "backend/cuda/device/cuda_paths.h"
-#include "backend/cuda/device/driver.h"
-#include "backend/cuda/device/shared_library.h"
+#include "backend/cuda/device/cublas_library.h"
 
 namespace kiln::cuda {
 namespace {
 
-/// The newest first that the driver runs.
-std::vector<std::string> cublaslt_sonames() {
-  const auto driver = Driver::instance();
-  if (driver && driver->get().version < 13000) return {"libcublasLt.so.12"};
-  return {"libcublasLt.so.13", "libcublasLt.so.12"};
-}
-
 Result<CublasLt> load_cublaslt() {
-  const std::vector<std::string> paths =
-      library_paths({.variable = "KILN_CUBLASLT", .sonames = cublaslt_sonames(), .pip_folders = {"cu13", "cublas"}});
-  Result<SharedLibrary> library = SharedLibrary::open(paths);
-  if (!library)
-    return error(Code::kNotFound, "cuBLASLt was not found (", library.error().message,
-                 "); install it (pip: nvidia-cublas) or set KILN_CUDA_PATH to a CUDA folder");
+  const SharedLibrary library = TRY(open_cublas_library("cuBLASLt", "libcublasLt", "KILN_CUBLASLT"));
   CublasLt found{};
-  found.path = library->path();
-  TRY(library->bind(found.get_version, "cublasLtGetVersion"));
-  TRY(library->bind(found.get_status_name, "cublasLtGetStatusName"));
-  TRY(library->bind(found.create, "cublasLtCreate"));
-  TRY(library->bind(found.destroy, "cublasLtDestroy"));
-  TRY(library->bind(found.matmul_desc_create, "cublasLtMatmulDescCreate"));
-  TRY(library->bind(found.matmul_desc_destroy, "cublasLtMatmulDescDestroy"));
-  TRY(library->bind(found.matmul_desc_set_attribute, "cublasLtMatmulDescSetAttribute"));
-  TRY(library->bind(found.matrix_layout_create, "cublasLtMatrixLayoutCreate"));
-  TRY(library->bind(found.matrix_layout_destroy, "cublasLtMatrixLayoutDestroy"));
-  TRY(library->bind(found.matrix_layout_set_attribute, "cublasLtMatrixLayoutSetAttribute"));
-  TRY(library->bind(found.preference_create, "cublasLtMatmulPreferenceCreate"));
-  TRY(library->bind(found.preference_destroy, "cublasLtMatmulPreferenceDestroy"));
-  TRY(library->bind(found.preference_set_attribute, "cublasLtMatmulPreferenceSetAttribute"));
-  TRY(library->bind(found.algo_get_heuristic, "cublasLtMatmulAlgoGetHeuristic"));
-  TRY(library->bind(found.algo_check, "cublasLtMatmulAlgoCheck"));
-  TRY(library->bind(found.algo_config_get_attribute, "cublasLtMatmulAlgoConfigGetAttribute"));
-  TRY(library->bind(found.matmul, "cublasLtMatmul"));
+  found.path = library.path();
+  TRY(library.bind(found.get_version, "cublasLtGetVersion"));
+  TRY(library.bind(found.get_status_name, "cublasLtGetStatusName"));
+  TRY(library.bind(found.create, "cublasLtCreate"));
+  TRY(library.bind(found.destroy, "cublasLtDestroy"));
+  TRY(library.bind(found.matmul_desc_create, "cublasLtMatmulDescCreate"));
+  TRY(library.bind(found.matmul_desc_destroy, "cublasLtMatmulDescDestroy"));
+  TRY(library.bind(found.matmul_desc_set_attribute, "cublasLtMatmulDescSetAttribute"));
+  TRY(library.bind(found.matrix_layout_create, "cublasLtMatrixLayoutCreate"));
+  TRY(library.bind(found.matrix_layout_destroy, "cublasLtMatrixLayoutDestroy"));
+  TRY(library.bind(found.matrix_layout_set_attribute, "cublasLtMatrixLayoutSetAttribute"));
+  TRY(library.bind(found.preference_create, "cublasLtMatmulPreferenceCreate"));
+  TRY(library.bind(found.preference_destroy, "cublasLtMatmulPreferenceDestroy"));
+  TRY(library.bind(found.preference_set_attribute, "cublasLtMatmulPreferenceSetAttribute"));
+  TRY(library.bind(found.algo_get_heuristic, "cublasLtMatmulAlgoGetHeuristic"));
+  TRY(library.bind(found.algo_check, "cublasLtMatmulAlgoCheck"));
+  TRY(library.bind(found.algo_config_get_attribute, "cublasLtMatmulAlgoConfigGetAttribute"));
+  TRY(library.bind(found.matmul, "cublasLtMatmul"));
   found.version = static_cast<int64_t>(found.get_version());
   return found;
 }
