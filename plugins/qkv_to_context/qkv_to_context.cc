@@ -11,7 +11,7 @@
 //   out  y        [T, E, 1, 1]; memory grows with T^2
 //   fields  type_id  0 f32, 1 f16, 2 i8 by ranges: the type of qkv and y. hidden_size  E. num_heads  N. has_mask.
 //           var_seqlen. dq_probs  of i8, below. use_int8_scale_max  says how TensorRT finds a maximum; without effect
-// Of packed sequences by channels and of i8 by ranges (versions 3 and 6):
+// Versions 3 and 6 take packed sequences by channels, and i8 by ranges:
 //   in   qkv      [1, 3 E, T, 1], as [3, N, H, T]
 //        starts, longest  as above
 //   out  y        [1, E, T, 1]
@@ -124,7 +124,7 @@ class QkvToContext final : public StandardPlugin {
     return reshape(transpose(y, {2, 0, 1, 3}), {length, batch, heads_.hidden, 1, 1});
   }
 
-  /// Of queries, keys and values [3, N, T, H].
+  /// The context of packed tokens; `split` has queries, keys and values, [3, N, T, H].
   template <class F>
   Value of_packed(Layers& layers, const Value& split, const Value& starts, const Extent& length, F rounded) const {
     const Value token = layers.iota(length, nv::DataType::kINT32);

@@ -106,7 +106,7 @@ class SkipLayerNormByChannels : public ::testing::TestWithParam<ByChannels> {
     for (size_t i = 0; i < x.values.size(); ++i) sum.values.push_back(x.values[i] + skip.values[i]);
     return sum;
   }
-  /// Of [1, 6, T, 1].
+  /// What the plugin makes of a sum [1, 6, T, 1]: each token is normalised over its 6 channels.
   static Tensor normalized_channels(const Tensor& sum) {
     Tensor y = sum;
     const size_t tokens = sum.values.size() / 6;

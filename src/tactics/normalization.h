@@ -9,7 +9,7 @@ namespace kiln {
 class NormalizationRegions : public Tactic {
  public:
   std::string_view name() const override { return "normalization"; }
-  /// Of a Normalization, or of a Quantize behind one of rows. Where others read the floats, they are output 0.
+  /// The root is a Normalization, or a Quantize behind one of rows. Where others read the floats, they are output 0.
   Match match(const TacticContext& cx, ir::NodeId root) const override;
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override;
 

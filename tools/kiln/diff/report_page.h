@@ -5,7 +5,7 @@
 
 namespace kiln::diff {
 
-// As they read without spaces.
+// How a page of ours begins, and what it has, without spaces.
 inline constexpr std::string_view kPageBegins = "<!doctypehtml>", kPageHas = "<title>kilndiff";
 
 /// One HTML file without scripts that needs no network. Names are escaped.

@@ -18,7 +18,7 @@ class AttentionBoundary final : public LayerOf<T, kType, I, V>, public nv::apiv:
     Group* const group = this->network().group(this->op().group);
     return group ? group->attention() : nullptr;
   }
-  // For the IAttention.
+  // The IAttention calls these.
   using Base::edit;
   using Base::op;
   using Base::put_input;

@@ -12,7 +12,7 @@ namespace kiln::cuda {
 /// Architectures that CI compiles for.
 inline constexpr const char* kTestedArchitectures[] = {"sm_80", "sm_90a", "sm_100a"};
 
-/// Those that have FP8.
+/// The tested architectures whose tensor cores have FP8.
 inline constexpr const char* kArchitecturesOfFp8[] = {"sm_90a", "sm_100a"};
 
 /// Compiles a kernel for all of them; skips the test where NVRTC is missing.

@@ -8,7 +8,8 @@
 
 namespace kiln::cuda {
 
-/// Of `count` inputs, whose views `params` have, to `y` (extents) along an axis.
+/// The copies that put `count` inputs, whose views `params` have, one after the other along `axis` of a tensor of
+/// extents `y`.
 inline std::vector<StridedCopy> copies_of_views(const Extents& y, size_t count, std::span<const int64_t> params,
                                                 int axis) {
   std::vector<StridedCopy> inputs;

@@ -21,7 +21,7 @@ struct AttentionArgumentsOf {
   int32_t causal_offset = 0;  ///< of causal kernels: query i sees keys up to i + causal_offset
   int32_t section = 1;        ///< heads whose tiles are begun together, while their keys and values are in the L2
   float out_inverse = 1, out_zero = 0;  ///< of results of bytes: 1 / scale, and the zero point
-  /// Of kernels of joined keys: k and v have the first so many keys, and what follows them has the others.
+  /// Kernels of joined keys read the first `first_keys` keys of k and v, and the others of more_k and more_v.
   int32_t first_keys = 0;
   const T *more_k = nullptr, *more_v = nullptr;
   HeadStrides more_k_strides, more_v_strides;

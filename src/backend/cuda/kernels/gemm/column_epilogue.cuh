@@ -11,7 +11,8 @@ template <int kColumns, class T, int kOperand>
 struct HeldColumns {
   alignas(16) T at[kColumns];
 
-  /// Of `columns` in all, from column `first` on, by kThreads threads, `thread` of them this one.
+  /// Loads columns from `first` on, as far as there are any of `columns`. kThreads threads share the work; `thread` is
+  /// this one.
   template <int kThreads>
   __device__ __forceinline__ void load(const Epilogue& epilogue, int columns, int first, int thread) {
     const T* from = static_cast<const T*>(epilogue.operand[kOperand]);
@@ -22,7 +23,7 @@ struct HeldColumns {
     epilogue.operand[kOperand] = at - first;
   }
 };
-/// The same without such an operand.
+/// An epilogue without that operand holds nothing.
 template <int kColumns, int kOperand>
 struct HeldColumns<kColumns, void, kOperand> {
   template <int kThreads>
@@ -37,7 +38,7 @@ struct ColumnEpilogue : HeldColumns<kColumns, Epilogue::Bias, 0>,
   using Bias = HeldColumns<kColumns, Epilogue::Bias, 0>;
   using Scale = HeldColumns<kColumns, Epilogue::Scale, Epilogue::kScale>;
 
-  /// By kThreads threads, which wait for each other before and after.
+  /// Loads all operands; its kThreads threads wait for each other before and after.
   template <int kThreads>
   __device__ __forceinline__ void load(const Epilogue& epilogue, int columns, int first, int thread) {
     Bias::template load<kThreads>(epilogue, columns, first, thread);

@@ -32,7 +32,8 @@ StridedCopy slice_copy(std::span<const int64_t> from, std::span<const int64_t> t
                        std::span<const int64_t> strides);
 /// Dense inputs one after the other along `axis` of a dense target.
 std::vector<StridedCopy> concatenation_copies(std::span<const Extents> inputs, int axis);
-/// The same of inputs that are read at strides of their own: of each, its extents, and where it is read from.
+/// Inputs one after the other along `axis` of a dense target, each read at strides of its own: an input says its
+/// extents, and where it is read from.
 std::vector<StridedCopy> concatenation_copies(std::vector<StridedCopy> inputs, int axis);
 
 /// One kernel of kernels/move/move.cuh.
