@@ -109,14 +109,8 @@ class TripleCreator final : public nv::IPluginCreator {
 
 constexpr int kCount = 6;
 
-class PluginHandles : public ::testing::Test {
+class PluginHandles : public CudaProgram {
  protected:
-  /// A GPU, or what stands in for it.
-  void SetUp() override {
-    int version = 0, count = 0;
-    if (const cudaError_t found = cudaGetDeviceCount(&count)) GTEST_SKIP() << cudaGetErrorString(found);
-    if (cudaDriverGetVersion(&version) != cudaSuccess || version == 0) GTEST_SKIP() << "the device is the CPU";
-  }
   static bool computes() { return !std::getenv("KILN_CUDA_DRIVER"); }
 
   enum class Sources : bool { kDefault, kBoth };
@@ -138,7 +132,6 @@ class PluginHandles : public ::testing::Test {
     return std::ranges::any_of(logger.notices, [&](const std::string& line) { return line.find(words) != line.npos; });
   }
 
-  Logger logger;
   Seen seen;
   TripleCreator creator{seen};
 };

@@ -140,16 +140,24 @@ class FakeCudaProgram : public testing::Test {
   Logger logger;
 };
 
-/// Tests on a real GPU.
-class GpuProgram : public testing::Test {
+/// Tests on a GPU, or on what stands in for it.
+class CudaProgram : public testing::Test {
  protected:
   void SetUp() override {
     int version = 0, count = 0;
-    if (std::getenv("KILN_CUDA_DRIVER")) GTEST_SKIP() << "KILN_CUDA_DRIVER is set";
     if (const cudaError_t found = cudaGetDeviceCount(&count)) GTEST_SKIP() << cudaGetErrorString(found);
     if (cudaDriverGetVersion(&version) != cudaSuccess || version == 0) GTEST_SKIP() << "the device is the CPU";
   }
   Logger logger;
+};
+
+/// Tests on a real GPU.
+class GpuProgram : public CudaProgram {
+ protected:
+  void SetUp() override {
+    if (std::getenv("KILN_CUDA_DRIVER")) GTEST_SKIP() << "KILN_CUDA_DRIVER is set";
+    CudaProgram::SetUp();
+  }
 };
 
 }  // namespace kiln::fake_cuda
