@@ -49,7 +49,10 @@ def profile_json(profile: Profile) -> str:
 def make_page(plan: bytes, name: str, profile: Profile | None, flags: Sequence[str]) -> Page:
     """The page of a plan, made by the program `kiln`. Raises `Error` with what that says."""
     with tempfile.TemporaryDirectory(prefix="kiln-show-") as folder:
-        shown = pathlib.Path(folder, name.replace("/", "_") or "engine")
+        named = pathlib.Path(folder, "named")  # where no name is that of another file here
+        named.mkdir()
+        title = name.replace("/", "_")
+        shown = named / ("engine" if title in ("", ".", "..") else title)
         shown.write_bytes(plan)
         command = [program("kiln"), "show", str(shown), "--noRun", "-o", "-", *flags]
         if profile is not None:

@@ -13,6 +13,7 @@ import pytest
 
 import kiln
 from kiln._install import program
+from kiln._show import make_page
 
 try:
     program("kiln")
@@ -48,6 +49,12 @@ def test_layers_are_those_of_the_inspector(engine):
         picture = picture_of(engine.show(np.zeros((n, 4), "f"), runs=2))
         assert picture["layers"] == inspected(engine, {"x": (n, 4)})
     assert picture_of(engine.show(run=False))["layers"] == inspected(engine, {"x": (2, 4)})
+
+
+@pytest.mark.parametrize("name", ["profile.json", "..", ".", "", "a/b"])
+def test_an_engine_may_have_any_name(engine, name):
+    page = make_page(bytes(engine), name, engine.profile(runs=1), [])
+    assert picture_of(page)["layers"] == inspected(engine, {"x": (2, 4)})
 
 
 def test_bodies_too():
