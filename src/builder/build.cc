@@ -447,7 +447,7 @@ Result<plan::Plan> build_plan(const ir::Graph& network, Backend& backend, const 
   if (request.selector) taps.keep_all();  // it is asked once
   for (;;) {
     plan::Plan plan = TRY(Build(network, backend, request, taps, log).run(cache));
-    if (!taps.is_next_needed(log)) return plan;
+    if (!taps.begin_next_build(log)) return plan;
   }
 }
 

@@ -66,7 +66,7 @@ void DebugTaps::take(const plan::Profile& profile, std::span<const plan::Body> b
   std::ranges::set_difference(wanted_, names, std::inserter(lost_, lost_.end()));
 }
 
-bool DebugTaps::is_next_needed(Log& log) {
+bool DebugTaps::begin_next_build(Log& log) {
   std::set<std::string> next, missing;
   std::ranges::set_difference(lost_, kept_, std::inserter(next, next.end()));
   std::ranges::set_difference(wanted_, found_, std::inserter(missing, missing.end()));

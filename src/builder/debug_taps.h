@@ -25,8 +25,9 @@ class DebugTaps {
   bool keep(ir::Graph& graph) const;
   /// Takes note of which values a profile's plan has.
   void take(const plan::Profile& profile, std::span<const plan::Body> bodies);
-  /// Whether values are missing that another build can keep; those that none can are told. Begins the next build.
-  bool is_next_needed(Log& log);
+  /// Begins another build where it can keep values that are missing, and returns whether it does. Tells those that none
+  /// can keep.
+  bool begin_next_build(Log& log);
 
  private:
   std::set<std::string> wanted_, kept_;
