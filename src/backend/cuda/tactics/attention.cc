@@ -34,8 +34,8 @@ constexpr int64_t kMostJoinedQueries = 16;                    // a block's: more
 /// Kernels for the region; none where its heads are too deep.
 Result<std::vector<AttentionCandidate>> candidates_of(const TacticContext& cx, const Region& region) {
   const TensorType &q = cx.graph.type(region.inputs[0]), &v = cx.graph.type(region.inputs[2]);
-  const bool joined = region.inputs.size() == 6;
-  TRY(require(region.params.size() == (joined ? AttentionLayout::kNumJoinedParams : AttentionLayout::kNumParams),
+  const bool joined = region.params.size() == AttentionLayout::kNumJoinedParams;
+  TRY(require(joined || region.params.size() == AttentionLayout::kNumParams,
               "a region of attention lacks its parameters"));
   const auto depth_q = region.params[4].constant(), depth_v = region.params[5].constant();
   TRY(require(depth_q && depth_v, "the number of a head's channels must be known when the plan is built: ", q, ", ",
