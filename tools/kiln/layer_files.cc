@@ -156,10 +156,13 @@ class Reader {
     for (int first = 0; first < static_cast<int>(block.tensors.size()); ++first)
       for (int id = first; id >= 0; id = block.tensors[static_cast<size_t>(id)].parent) {
         int& from = followed_from[static_cast<size_t>(id)];
-        const std::string& name = block.tensors[static_cast<size_t>(id)].name;
-        TRY(require(from != first, "tensor '", name, "' is a view of itself: \"ViewOf\" leads from it to '",
-                    block.tensors[static_cast<size_t>(block.tensors[static_cast<size_t>(id)].parent)].name,
-                    "' and back; a view is needed that ends at a tensor with memory of its own"));
+        if (from == first) {  // it has a parent then, as all of a circle
+          const DrawnTensor& tensor = block.tensors[static_cast<size_t>(id)];
+          return error(Code::kInvalidArgument, "tensor '", tensor.name,
+                       "' is a view of itself: \"ViewOf\" leads from it to '",
+                       block.tensors[static_cast<size_t>(tensor.parent)].name,
+                       "' and back; a view is needed that ends at a tensor with memory of its own");
+        }
         if (from >= 0) break;  // the rest of the way is known to end
         from = first;
       }
