@@ -7,6 +7,7 @@
 #include "backend/cpu/kernels/gemm8/depthwise.h"
 #include "backend/cpu/kernels/gemm8/dot.h"
 #include "backend/cpu/kernels/gemm8/finish.h"
+#include "backend/cpu/kernels/gemm8/padded.h"
 
 namespace kiln::cpu {
 namespace {
@@ -55,10 +56,13 @@ int64_t pointers_of(const ByteShape& shape) {
 }
 int64_t bytes_of(const ByteShape& shape, int64_t k, int64_t columns) { return shape.is_depthwise ? columns : k; }
 
-/// The pieces of the workspace: [padding][the end of x][corrections, scales and biases][for each worker: pointers,
-/// windows over edges, sums, floats, gathered rows, the same and columns widened].
+/// Whether x is copied with its padding. Pixels of padding are pointers to one; rows of it may be partly inside.
+bool copies_padded(const ByteShape& shape) { return shape.taps == Taps::kRows && hangs_over_edges(shape.window); }
+
+/// The pieces of the workspace: [padding][the end of x][corrections, scales and biases][padded x][for each worker:
+/// pointers, sums, floats, gathered rows, the same and columns widened].
 struct Workspace {
-  int64_t padding_bytes, column_bytes, pointer_bytes, border_bytes, float_bytes, row_bytes = 0, widened_bytes = 0;
+  int64_t padding_bytes, column_bytes, pointer_bytes, float_bytes, padded_bytes = 0, row_bytes = 0, widened_bytes = 0;
   static constexpr int64_t kSumBytes = kDotRows * kDotPanel * 4;
 
   Workspace(const ByteShape& shape, int64_t k, int64_t columns)
@@ -66,17 +70,18 @@ struct Workspace {
         column_bytes(round_up(columns, kDotPanel) * 4),
         pointer_bytes(
             round_up((kMostRows + kDotRows) * pointers_of(shape) * static_cast<int64_t>(sizeof(void*)), kCacheLine)),
-        border_bytes(shape.taps == Taps::kRows ? round_up(kMostRows * pointers_of(shape) * k, kCacheLine) : 0),
         float_bytes(kMostRows * kMostColumns * 4) {
+    if (copies_padded(shape)) {
+      const int64_t pixels = shape.n * padded(shape.window).in_pixels();
+      padded_bytes = round_up(pixels * (k / shape.window.kernel[2]) + kDotGroup, kCacheLine);
+    }
     if (!gathers(shape)) return;
     const int64_t depth = gathered_depth(pointers_of(shape), k);
     row_bytes = round_up(most_rows(shape, depth) * depth, kCacheLine);
     widened_bytes = 2 * row_bytes + kHalfColumns * depth * 2;
   }
-  int64_t shared_bytes() const { return 2 * padding_bytes + 3 * column_bytes; }
-  int64_t worker_bytes() const {
-    return pointer_bytes + border_bytes + kSumBytes + float_bytes + row_bytes + widened_bytes;
-  }
+  int64_t shared_bytes() const { return 2 * padding_bytes + 3 * column_bytes + padded_bytes; }
+  int64_t worker_bytes() const { return pointer_bytes + kSumBytes + float_bytes + row_bytes + widened_bytes; }
 };
 
 /// By column, up to a panel's end: what is taken off sums, what they are multiplied by, and what is added.
@@ -116,11 +121,15 @@ class Contraction {
         space_(shape, w.k, w.n),
         memory_(static_cast<std::byte*>(workspace)),
         pixel_bytes_(bytes_of(shape, w.k, w.n)),
-        source_{shape.window, x, shape.taps == Taps::kRows ? w.k / shape.window.kernel[2] : pixel_bytes_,
+        x_(x),
+        padded_(copies_padded(shape) ? reinterpret_cast<uint8_t*>(memory_ + space_.shared_bytes() - space_.padded_bytes)
+                                     : nullptr),
+        window_(padded_ ? padded(shape.window) : shape.window),
+        source_{window_, padded_ ? padded_ : x, shape.taps == Taps::kRows ? w.k / shape.window.kernel[2] : pixel_bytes_,
                 reinterpret_cast<const uint8_t*>(memory_), shape.taps},
         goes_by_floats_(y.bytes && (epilogue.hook || epilogue.residual)) {
     std::memset(memory_, scales.x_zero & 0xff, static_cast<size_t>(pixel_bytes_));
-    end_of_x_ = copy_end_of(x);
+    end_of_x_ = copy_end_of_x();
     std::byte* const columns = memory_ + 2 * space_.padding_bytes;
     columns_ = {reinterpret_cast<int32_t*>(columns), reinterpret_cast<float*>(columns + space_.column_bytes),
                 reinterpret_cast<float*>(columns + 2 * space_.column_bytes)};
@@ -130,6 +139,8 @@ class Contraction {
 
   void run(Team& team) const {
     if (rows_ == 0 || w_.n == 0) return;
+    if (padded_)
+      copy_padded(team, shape_.window, shape_.n, source_.ld, x_, static_cast<uint8_t>(scales_.x_zero), padded_);
     team.run(parts_.row_parts * parts_.column_parts,
              [&](int64_t part, int worker) { run_part(part % parts_.row_parts, part / parts_.row_parts, worker); });
   }
@@ -140,10 +151,9 @@ class Contraction {
     const int64_t col0 = column_part * parts_.columns, columns = std::min(parts_.columns, w_.n - col0);
     std::byte* const mine = memory_ + space_.shared_bytes() + worker * space_.worker_bytes();
     auto** const table = reinterpret_cast<const uint8_t**>(mine);
-    auto* const border = reinterpret_cast<uint8_t*>(mine + space_.pointer_bytes);
-    auto* const sums = reinterpret_cast<int32_t*>(border + space_.border_bytes);
+    auto* const sums = reinterpret_cast<int32_t*>(mine + space_.pointer_bytes);
     float* const floats = reinterpret_cast<float*>(sums) + kDotRows * kDotPanel;
-    fill_table(row0, rows, table, border);
+    fill_table(row0, rows, table);
     if (gathers(shape_))
       run_gathered_tiles(table, {row0, rows, col0, columns}, sums, floats);
     else
@@ -187,13 +197,13 @@ class Contraction {
     }
   }
 
-  EndOfX copy_end_of(const uint8_t* x) const {
-    if (shape_.is_depthwise || w_.k % kDotGroup == 0) return {};
+  EndOfX copy_end_of_x() const {
+    if (shape_.is_depthwise || padded_ || w_.k % kDotGroup == 0) return {};
     const int64_t x_bytes = shape_.n * shape_.window.in_pixels() * source_.ld;
     const int64_t bytes = std::min(x_bytes, round_up(w_.k, kDotGroup));
     auto* const copy = reinterpret_cast<uint8_t*>(memory_ + space_.padding_bytes);
-    std::copy_n(x + x_bytes - bytes, bytes, copy);
-    return {reinterpret_cast<uintptr_t>(x + x_bytes - bytes), static_cast<uintptr_t>(bytes), copy};
+    std::copy_n(x_ + x_bytes - bytes, bytes, copy);
+    return {reinterpret_cast<uintptr_t>(x_ + x_bytes - bytes), static_cast<uintptr_t>(bytes), copy};
   }
 
   /// Whether the windows of output pixels up to `row` may read the last line of x.
@@ -206,8 +216,8 @@ class Contraction {
 
   /// The pointers of output pixels [row0, row0 + rows). The last tile's missing rows are its last one, so that tiles
   /// need not ask.
-  void fill_table(int64_t row0, int64_t rows, const uint8_t** table, uint8_t* border) const {
-    fill_pointers<uint8_t>(source_, row0, rows, kDotRows, table, border);
+  void fill_table(int64_t row0, int64_t rows, const uint8_t** table) const {
+    fill_pointers<uint8_t>(source_, row0, rows, kDotRows, table, nullptr);
     const int64_t last = (rows - 1) % kDotRows;
     const uint8_t** of_tap = table + (rows - 1) / kDotRows * kDotRows * source_.num_taps();
     for (int64_t tap = 0; tap < source_.num_taps(); ++tap, of_tap += kDotRows)
@@ -264,6 +274,9 @@ class Contraction {
   const Workspace space_;
   std::byte* const memory_;
   const int64_t pixel_bytes_;  // that a pointer leads to
+  const uint8_t* const x_;
+  uint8_t* const padded_;  // or null: x is read where it is
+  const Window window_;
   const PointerSource<uint8_t> source_;
   const bool goes_by_floats_;  // a block of floats lies between the sums and the result's bytes
   EndOfX end_of_x_;

@@ -131,6 +131,17 @@ TEST_P(EveryTarget, Convolutions) {
   check({{1, image(6, 6, 1)}, 64, 16, false, 255});
   check({{1, image(9, 9, 3)}, 40, 16, true, 5});
 }
+TEST_P(EveryTarget, ConvolutionsOverEdgesOfFewChannels) {
+  const ScopedTarget scope(GetParam());
+  check({{2, image(49, 40, 8)}, 1, 16, true, -7});
+  check({{1, image(2, 3, 7)}, 3, 5, false, 9});  // windows larger than the image
+  Window volume = image(6, 7, 3);
+  volume.in[0] = 4, volume.kernel[0] = 2, volume.pad[0] = 1, volume.out[0] = 5;
+  check({{2, volume}, 2, 20, true, 100});
+  Window behind = image(5, 5, 2);  // padding behind the last pixels alone
+  behind.pad[1] = behind.pad[2] = 0, behind.out[1] = behind.out[2] = 5;
+  check({{2, behind}, 5, 20, false, 100});
+}
 TEST_P(EveryTarget, DepthwiseConvolutions) {
   const ScopedTarget scope(GetParam());
   for (const int64_t channels : {1, 7, 16, 24, 32, 33, 72, 300})
