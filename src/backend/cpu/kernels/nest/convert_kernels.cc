@@ -40,6 +40,19 @@ void wrap(const NestCall& call) {
   map<T, int32_t>(call, [](T x) { return static_cast<Narrow>(x); });
 }
 
+/// The low byte of each number.
+void store_byte(const NestCall& call) {
+  const hn::RebindToUnsigned<D> d;
+  const hn::Rebind<uint8_t, D> narrow;
+  const auto* in = static_cast<const uint32_t*>(call.in[0]);
+  auto* out = static_cast<uint8_t*>(call.out);
+  const auto low = hn::Set(d, 0xff);
+  int64_t i = 0;
+  for (; i + kLanes <= call.count; i += kLanes)
+    hn::StoreU(hn::U8FromU32(hn::And(hn::LoadU(d, in + i), low)), narrow, out + i);
+  for (; i < call.count; ++i) out[i] = static_cast<uint8_t>(in[i]);
+}
+
 /// A float truncated and saturated to [low, high]; NaN is 0. As double, which holds every limit of 32 bits.
 HWY_INLINE int32_t to_range(float x, double low, double high) {
   return x != x ? 0 : static_cast<int32_t>(std::min(std::max(static_cast<double>(x), low), high));
@@ -134,7 +147,7 @@ NestKernel find_store(DType to) {
     case DType::kBF16: return store_bfloat;
     case DType::kI8:
     case DType::kU8:
-    case DType::kBool: return convert<int32_t, uint8_t>;
+    case DType::kBool: return store_byte;
     default: return nullptr;
   }
 }
