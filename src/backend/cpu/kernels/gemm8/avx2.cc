@@ -158,6 +158,27 @@ struct Sums {
   }
 };
 
+__attribute__((target("avx2,fma"), always_inline)) inline void store_floats(const __m256i (&sum)[kVecs],
+                                                                            const Ending& ending, int64_t columns,
+                                                                            float* to) {
+  alignas(32) float values[kHalfColumns];
+#pragma GCC unroll 2
+  for (int v = 0; v < kVecs; ++v) _mm256_store_ps(values + v * kLanes, ending.value(sum[v], v));
+  std::memcpy(to, values, static_cast<size_t>(columns) * sizeof(float));
+}
+__attribute__((target("avx2,fma"), always_inline)) inline void store_bytes(const __m256i (&sum)[kVecs],
+                                                                           const Ending& ending, int64_t columns,
+                                                                           uint8_t* to) {
+  const __m128i bytes = ending.bytes(sum);
+  if (columns == kHalfColumns) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bytes);
+  } else {
+    alignas(16) uint8_t all[kHalfColumns];
+    _mm_store_si128(reinterpret_cast<__m128i*>(all), bytes);
+    std::memcpy(to, all, static_cast<size_t>(columns));
+  }
+}
+
 template <class Tile>
 __attribute__((target("avx2,fma"))) void finish_floats(const Tile& t, const Finish& how) {
   Sums sums;
@@ -167,10 +188,7 @@ __attribute__((target("avx2,fma"))) void finish_floats(const Tile& t, const Fini
 #pragma GCC unroll 6
   for (int r = 0; r < kRows; ++r) {
     if (r >= t.rows) break;
-    alignas(32) float values[kHalfColumns];
-#pragma GCC unroll 2
-    for (int v = 0; v < kVecs; ++v) _mm256_store_ps(values + v * kLanes, ending.value(sums.of[r][v], v));
-    std::memcpy(how.floats + r * how.ld, values, static_cast<size_t>(t.columns) * sizeof(float));
+    store_floats(sums.of[r], ending, t.columns, how.floats + r * how.ld);
   }
 }
 template <class Tile>
@@ -182,18 +200,11 @@ __attribute__((target("avx2,fma"))) void finish_bytes(const Tile& t, const Finis
 #pragma GCC unroll 6
   for (int r = 0; r < kRows; ++r) {
     if (r >= t.rows) break;
-    const __m128i bytes = ending.bytes(sums.of[r]);
-    if (t.columns == kHalfColumns) {
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(how.bytes + r * how.ld), bytes);
-    } else {
-      alignas(16) uint8_t all[kHalfColumns];
-      _mm_store_si128(reinterpret_cast<__m128i*>(all), bytes);
-      std::memcpy(how.bytes + r * how.ld, all, static_cast<size_t>(t.columns));
-    }
+    store_bytes(sums.of[r], ending, t.columns, how.bytes + r * how.ld);
   }
 }
 template <class Tile>
-__attribute__((target("avx2"))) void store_sums(const Tile& t, int32_t* to) {
+__attribute__((target("avx2"))) void store_sums(const Tile& t, int32_t* to, ptrdiff_t ld) {
   Sums sums;
   sums.start(nullptr);
   sums.add(t);
@@ -201,13 +212,13 @@ __attribute__((target("avx2"))) void store_sums(const Tile& t, int32_t* to) {
   for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 2
     for (int v = 0; v < kVecs; ++v)
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + r * kDotPanel + v * kLanes), sums.of[r][v]);
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + r * ld + v * kLanes), sums.of[r][v]);
 }
 
 template <class Tile>
 void run(const Tile& tile, const Finish& how, int32_t* sums) {
   if (!how.residual) return how.floats ? finish_floats(tile, how) : finish_bytes(tile, how);
-  store_sums(tile, sums);
+  store_sums(tile, sums, kDotPanel);
   finish(sums, tile.rows, tile.columns, how);
 }
 
@@ -247,6 +258,24 @@ __attribute__((target("avx2"))) void widen_half_panel(const int8_t* b, int64_t d
 
 void dot_and_finish(const NarrowTile& tile, const Finish& how, int32_t* sums) { run(tile, how, sums); }
 void dot_and_finish(const WideTile& tile, const Finish& how, int32_t* sums) { run(tile, how, sums); }
+void add_up(const WideTile& tile, int32_t* sums, ptrdiff_t ld) { store_sums(tile, sums, ld); }
+
+__attribute__((target("avx2,fma"))) void finish_half(const int32_t* sums, int64_t rows, const int64_t* places,
+                                                     int64_t columns, const Finish& how) {
+  const Ending ending(how);
+  for (int64_t r = 0; r < rows; ++r) {
+    if (places[r] < 0) continue;
+    __m256i sum[kVecs];
+#pragma GCC unroll 2
+    for (int v = 0; v < kVecs; ++v)
+      sum[v] = _mm256_sub_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(sums + r * kDotPanel + v * kLanes)),
+                                _mm256_loadu_si256(reinterpret_cast<const __m256i*>(how.correction + v * kLanes)));
+    if (how.floats)
+      store_floats(sum, ending, columns, how.floats + places[r]);
+    else
+      store_bytes(sum, ending, columns, how.bytes + places[r]);
+  }
+}
 
 #else
 

@@ -53,4 +53,11 @@ struct WideTile {
 void dot_and_finish(const NarrowTile& tile, const Finish& how, int32_t* sums);
 void dot_and_finish(const WideTile& tile, const Finish& how, int32_t* sums);
 
+/// The sums of a tile, [rows][ld].
+void add_up(const WideTile& tile, int32_t* sums, ptrdiff_t ld);
+
+/// `finish` of at most kHalfColumns columns, without a residual. Row r goes places[r] elements behind the result's
+/// beginning; a negative place is that of a row that nobody wants.
+void finish_half(const int32_t* sums, int64_t rows, const int64_t* places, int64_t columns, const Finish& how);
+
 }  // namespace kiln::cpu

@@ -4,10 +4,12 @@
 #include <cstring>
 
 #include "backend/cpu/kernels/gemm8/avx2.h"
+#include "backend/cpu/kernels/gemm8/columns.h"
 #include "backend/cpu/kernels/gemm8/depthwise.h"
 #include "backend/cpu/kernels/gemm8/dot.h"
 #include "backend/cpu/kernels/gemm8/finish.h"
 #include "backend/cpu/kernels/gemm8/padded.h"
+#include "backend/cpu/kernels/gemm8/winograd_contract.h"
 
 namespace kiln::cpu {
 namespace {
@@ -67,7 +69,7 @@ struct Workspace {
 
   Workspace(const ByteShape& shape, int64_t k, int64_t columns)
       : padding_bytes(round_up(bytes_of(shape, k, columns) + kDotGroup, kCacheLine)),
-        column_bytes(round_up(columns, kDotPanel) * 4),
+        column_bytes(cpu::column_bytes(columns)),
         pointer_bytes(
             round_up((kMostRows + kDotRows) * pointers_of(shape) * static_cast<int64_t>(sizeof(void*)), kCacheLine)),
         float_bytes(kMostRows * kMostColumns * 4) {
@@ -83,21 +85,6 @@ struct Workspace {
   int64_t shared_bytes() const { return 2 * padding_bytes + 3 * column_bytes + padded_bytes; }
   int64_t worker_bytes() const { return pointer_bytes + kSumBytes + float_bytes + row_bytes + widened_bytes; }
 };
-
-/// By column, up to a panel's end: what is taken off sums, what they are multiplied by, and what is added.
-struct Columns {
-  int32_t* correction;
-  float *scale, *bias;
-};
-void fill_columns(const PackedBytes& w, const ByteScales& scales, const float* bias, float inverse, const Columns& to) {
-  const int32_t shift = scales.x_zero + dot_shift(scales.x_is_signed);
-  for (int64_t j = 0; j < w.n; ++j) {
-    to.correction[j] = shift * w.column_sums[static_cast<size_t>(j)];
-    to.scale[j] = scales.x_scale * scales.w_scale[scales.w_scale_is_one ? 0 : j] * inverse;
-    to.bias[j] = bias ? bias[j] * inverse : 0;
-  }
-  for (int64_t j = w.n; j < round_up(w.n, kDotPanel); ++j) to.correction[j] = 0, to.scale[j] = 0, to.bias[j] = 0;
-}
 
 /// Tiles read a multiple of kDotGroup bytes. Where that would lead beyond x, they read a copy of its last bytes.
 struct EndOfX {
@@ -130,11 +117,9 @@ class Contraction {
         goes_by_floats_(y.bytes && (epilogue.hook || epilogue.residual)) {
     std::memset(memory_, scales.x_zero & 0xff, static_cast<size_t>(pixel_bytes_));
     end_of_x_ = copy_end_of_x();
-    std::byte* const columns = memory_ + 2 * space_.padding_bytes;
-    columns_ = {reinterpret_cast<int32_t*>(columns), reinterpret_cast<float*>(columns + space_.column_bytes),
-                reinterpret_cast<float*>(columns + 2 * space_.column_bytes)};
     inverse_ = y.bytes && !goes_by_floats_ ? 1 / y.y_scale : 1;
-    fill_columns(w, scales, epilogue.bias, inverse_, columns_);
+    columns_ = fill_columns(w, scales, epilogue.bias, dot_shift(scales.x_is_signed), inverse_,
+                            memory_ + 2 * space_.padding_bytes);
   }
 
   void run(Team& team) const {
@@ -288,6 +273,8 @@ class Contraction {
 
 void contract(Team& team, const ByteShape& shape, const uint8_t* x, const PackedBytes& w, const ByteScales& scales,
               const ByteResult& y, const Epilogue& epilogue, void* workspace) {
+  if (goes_by_winograd(shape, w, epilogue))
+    return contract_by_winograd(team, shape, x, w, scales, y, epilogue, workspace);
   Contraction(shape, x, w, scales, y, epilogue, workspace).run(team);
 }
 
@@ -299,7 +286,9 @@ Taps byte_taps(const Window& window, int64_t channels) {
 
 int64_t contract_workspace_bytes(const ByteShape& shape, int64_t k, int64_t columns, int team_size) {
   const Workspace space(shape, k, columns);
-  return space.shared_bytes() + team_size * space.worker_bytes();
+  const int64_t channels = k / (shape.taps == Taps::kRows ? shape.window.kernel[2] : 1);
+  return std::max(space.shared_bytes() + team_size * space.worker_bytes(),
+                  winograd_workspace_bytes(shape, channels, columns, team_size));
 }
 
 }  // namespace kiln::cpu

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "backend/cpu/device/cpu.h"
+#include "backend/cpu/kernels/gemm8/winograd.h"
 
 namespace kiln::cpu {
 namespace {
@@ -74,6 +75,8 @@ void check(const Problem& p) {
   if (!shape.is_depthwise) shape.taps = byte_taps(win, p.k);
   Result<PackedBytes> packed = packed_for(p, shape, w);
   ASSERT_TRUE(packed.has_value());
+  const bool is_transformed = !shape.is_depthwise && suits_winograd(win, p.k, p.n);
+  ASSERT_TRUE(!is_transformed || transform_weights(*packed, p.k).has_value());
   Team team(2);
   Result<AlignedFloats> workspace = AlignedFloats::zeros(contract_workspace_bytes(shape, packed->k, p.n, 2) / 4);
   std::vector<float> w_scale(static_cast<size_t>(p.n)), bias(static_cast<size_t>(p.n));
@@ -169,6 +172,58 @@ TEST_P(EveryTarget, DepthwiseSumsAtTheEndsOfBytes) {
                workspace->data());
       EXPECT_EQ(y, 4 * value_of(x, is_signed) * weight);
     }
+}
+TEST_P(EveryTarget, ConvolutionsOfThreeByThree) {
+  const ScopedTarget scope(GetParam());
+  for (const int64_t channels : {12, 16, 17, 48, 128})
+    for (const int64_t columns : {16, 33, 100}) {
+      check({{2, image(7, 8, 3)}, channels, columns, true, -5});
+      check({{1, image(14, 13, 3)}, channels, columns, false, 130});
+    }
+  Window without_padding = image(6, 9, 3);
+  without_padding.pad[1] = without_padding.pad[2] = 0;
+  without_padding.out[1] = 4, without_padding.out[2] = 7;
+  check({{1, without_padding}, 32, 16, true});
+  Window below = image(6, 9, 3);  // one line of padding above, three below
+  below.out[1] = 8;
+  check({{1, below}, 32, 16, true, 3});
+}
+/// A 3x3 convolution of equal bytes by equal weights: whatever is between, sums are exact.
+TEST_P(EveryTarget, ThreeByThreeAtTheEndsOfBytes) {
+  const ScopedTarget scope(GetParam());
+  constexpr int64_t kChannels = 128, kColumns = 16;
+  const Window window = image(4, 4, 3);
+  for (const int8_t weight : {int8_t{-128}, int8_t{127}})
+    for (const bool is_signed : {false, true}) {
+      const uint8_t byte = is_signed ? 0x80 : 0xff;  // the farthest from zero
+      const std::vector<uint8_t> x(16 * kChannels, byte);
+      const std::vector<int8_t> w(9 * kChannels * kColumns, weight);
+      Result<PackedBytes> packed = pack_bytes({w.data(), 1, 9 * kChannels, kChannels}, kChannels, kColumns, 9);
+      ASSERT_TRUE(!suits_winograd(window, kChannels, kColumns) || transform_weights(*packed, kChannels).has_value());
+      const ByteShape shape{1, window};
+      Team team(1);
+      Result<AlignedFloats> workspace =
+          AlignedFloats::zeros(contract_workspace_bytes(shape, kChannels, kColumns, 1) / 4);
+      const float one = 1;
+      std::vector<float> y(16 * kColumns);
+      contract(team, shape, x.data(), *packed, {1, 0, is_signed, &one, true}, {.floats = y.data()}, {},
+               workspace->data());
+      const int64_t product = kChannels * value_of(byte, is_signed) * weight;
+      EXPECT_EQ(y[0], 4 * product);             // a corner
+      EXPECT_EQ(y[5 * kColumns], 9 * product);  // inside
+    }
+}
+TEST(Winograd, IsForThreeByThreeWithoutVnni) {
+  const ScopedTarget scope(Target::kAvx2);
+  const bool is_x86 = target() == Target::kAvx2;
+  EXPECT_EQ(suits_winograd(image(9, 9, 3), 64, 64), is_x86);
+  EXPECT_FALSE(suits_winograd(image(9, 9, 3, 2), 64, 64));
+  EXPECT_FALSE(suits_winograd(image(9, 9, 5), 64, 64));
+  EXPECT_FALSE(suits_winograd(image(9, 9, 3), 3, 64));
+  EXPECT_FALSE(suits_winograd(image(9, 9, 3), 256, 64));
+  Window volume = image(9, 9, 3);
+  volume.in[0] = volume.out[0] = 2;
+  EXPECT_FALSE(suits_winograd(volume, 64, 64));
 }
 TEST_P(EveryTarget, BytesWithoutTheirHighestBit) {
   const ScopedTarget scope(GetParam());
