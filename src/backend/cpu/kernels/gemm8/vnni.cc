@@ -7,7 +7,9 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 warns of its own intrinsics (GCC bug 105593)
+#endif
 #endif
 
 namespace kiln::cpu {
