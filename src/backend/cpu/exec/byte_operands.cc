@@ -1,6 +1,6 @@
 #include "backend/cpu/exec/byte_operands.h"
 
-#include "backend/cpu/kernels/gemm8/dot.h"
+#include "backend/cpu/kernels/gemm8/winograd.h"
 #include "ops/quantization.h"
 #include "steps/by_function.h"
 #include "steps/step_tensors.h"
@@ -43,6 +43,10 @@ Status LoadedBytes::pack(const HostTensor& w, ByteMatrix matrix, int64_t k, int6
   extents_ = w.extents();
   packed_ = TRY(pack_bytes(matrix, k, n, taps));
   return {};
+}
+
+Status LoadedBytes::transform(const Window& window, int64_t channels) {
+  return suits_winograd(window, channels, packed_.n) ? transform_weights(packed_, channels) : Status();
 }
 
 Status LoadedBytes::require_packed(const Extents& w) const { return require_extents(w, extents_, "weights of bytes"); }

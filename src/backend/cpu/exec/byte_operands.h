@@ -16,7 +16,7 @@ Status require_integers(const StepSpec& spec);
 /// Products of bytes by packed weights, with what follows them.
 class LoadedBytes : public PacksConstants {
  public:
-  int64_t packed_bytes() const override { return packed_.data.size() * 4; }
+  int64_t packed_bytes() const override { return (packed_.data.size() + packed_.transformed.size()) * 4; }
   ConstantUse constant_use(int input) const override { return input == 1 ? ConstantUse::kPacked : ConstantUse::kRead; }
   void unpack(int, std::span<std::byte> into) const override;
 
@@ -25,6 +25,8 @@ class LoadedBytes : public PacksConstants {
 
   /// Packs w, read through `matrix`, whose data it replaces.
   Status pack(const HostTensor& w, ByteMatrix matrix, int64_t k, int64_t n, int64_t taps);
+  /// Keeps what is packed transformed, too, where convolutions by `window` go faster that way.
+  Status transform(const Window& window, int64_t channels);
   /// Fails unless `w` has the extents of what is packed.
   Status require_packed(const Extents& w) const;
   /// The step for a shape, of tensors of the extents that `shapes` has.

@@ -19,9 +19,13 @@ class LoadedQuantizedConvolution final : public LoadedBytes {
     const int64_t taps = volume(window_.kernel), channels = w.extents()[1], columns = w.extents()[0];
     if (is_depthwise_) return pack(w, {nullptr, 1, taps}, taps, columns, 1);
     const int64_t row = window_.kernel.back();
-    taps_ = byte_taps(window_.bind<Window>({}, {}), channels);
-    if (taps_ == Taps::kPixels) return pack(w, {nullptr, taps, channels * taps, 1}, channels, columns, taps);
-    return pack(w, {nullptr, taps, channels * taps, row, channels, 1}, channels * row, columns, taps / row);
+    const auto window = window_.bind<Window>({}, {});
+    taps_ = byte_taps(window, channels);
+    if (taps_ == Taps::kPixels)
+      TRY(pack(w, {nullptr, taps, channels * taps, 1}, channels, columns, taps));
+    else
+      TRY(pack(w, {nullptr, taps, channels * taps, row, channels, 1}, channels * row, columns, taps / row));
+    return transform(window, channels);
   }
   Result<std::unique_ptr<BoundStep>> bind_checked(const StepShapes& shapes) const override {
     TRY(require_packed(shapes.inputs[1]));

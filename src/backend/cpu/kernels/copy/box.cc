@@ -70,7 +70,11 @@ void choose_loop(Box& box) {
   constexpr int64_t kWorthBlocks = 4;
   const int across = find_axis(box, &BoxAxis::from, box.element_bytes);
   const bool square = innermost.to == box.element_bytes && across >= 0 && across != last && simple;
-  if (square && innermost.extent >= kWorthBlocks && box.outer[static_cast<size_t>(across)].extent >= kWorthBlocks) {
+  const int64_t rows = square ? box.outer[static_cast<size_t>(across)].extent : 0;
+  // Bytes of three channels have a block of their own.
+  const bool is_picture = square && box.element_bytes == 1 && innermost.extent == 3 &&
+                          box.outer[static_cast<size_t>(across)].to == innermost.extent;
+  if (rows >= kWorthBlocks && (innermost.extent >= kWorthBlocks || is_picture)) {
     box.kind = Box::Kind::kTranspose;
     box.inner = take(box, last);
     box.across = take(box, across);
@@ -78,7 +82,7 @@ void choose_loop(Box& box) {
     return;
   }
   // The longer loop goes inside: a loop over an image's three channels would not pay.
-  const bool use_across = square && box.outer[static_cast<size_t>(across)].extent > innermost.extent;
+  const bool use_across = rows > innermost.extent;
   box.kind = Box::Kind::kElements;
   box.inner = take(box, use_across ? across : last);
 }

@@ -28,6 +28,7 @@ const TransposeCase kTransposes[] = {
     {{1, 64, 56, 57}, {0, 2, 3, 1}},
     {{2, 33, 31, 130}, {0, 3, 1, 2}},
     {{3, 224, 224}, {1, 2, 0}},
+    {{2, 3, 67}, {0, 2, 1}},
     {{2, 6, 3, 16}, {0, 2, 1, 3}},
     {{2, 19, 5, 2}, {2, 0, 1, 3}},
     {{300, 301}, {1, 0}},
@@ -58,6 +59,7 @@ TEST(Copy, ChoosesTheLoop) {
   EXPECT_EQ(kind(plan_transpose(4, Extents{2, 8, 6, 64}, std::vector<int64_t>{0, 2, 1, 3})), Box::Kind::kRows);
   EXPECT_EQ(kind(plan_expand(4, Extents{7, 1}, Extents{7, 9})), Box::Kind::kFill);
   EXPECT_EQ(kind(plan_transpose(4, Extents{3, 500}, std::vector<int64_t>{1, 0})), Box::Kind::kElements);
+  EXPECT_EQ(kind(plan_transpose(1, Extents{3, 500}, std::vector<int64_t>{1, 0})), Box::Kind::kTranspose);
 }
 
 TEST(Copy, AnyStridesAndSizes) {

@@ -107,9 +107,22 @@ HWY_INLINE void by_squares(const std::byte* from, ptrdiff_t from_stride, std::by
   if (whole_a < num_a) transpose_scalar<kBytes>(from, from_stride, to, to_stride, whole_a, num_a, 0, num_b);
 }
 
+/// Three rows of bytes become dense triples, as the planes of a picture become pixels.
+HWY_INLINE void interleave_3(const std::byte* from, ptrdiff_t from_stride, std::byte* to, int64_t num_a) {
+  const Row<1> d;
+  constexpr int64_t kLanes = 16;
+  const auto row = [&](int b, int64_t a)
+                       HWY_ATTR { return hn::LoadU(d, reinterpret_cast<const uint8_t*>(from + b * from_stride + a)); };
+  int64_t a = 0;
+  for (; a + kLanes <= num_a; a += kLanes)
+    hn::StoreInterleaved3(row(0, a), row(1, a), row(2, a), d, reinterpret_cast<uint8_t*>(to + a * 3));
+  transpose_scalar<1>(from, from_stride, to, 3, a, num_a, 0, 3);
+}
+
 template <int kBytes>
 void transpose(const std::byte* from, ptrdiff_t from_stride, std::byte* to, ptrdiff_t to_stride, int64_t num_a,
                int64_t num_b) {
+  if (kBytes == 1 && num_b == 3 && to_stride == 3) return interleave_3(from, from_stride, to, num_a);
   if constexpr (kBytes == 16) {
     transpose_scalar<kBytes>(from, from_stride, to, to_stride, 0, num_a, 0, num_b);
 #if HWY_TARGET != HWY_NEON

@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/cpu/kernels/gemm8/avx2.h"
+#include "backend/cpu/kernels/gemm8/columns.h"
 #include "backend/cpu/kernels/gemm8/depthwise.h"
 #include "backend/cpu/kernels/gemm8/dot.h"
 #include "backend/cpu/kernels/gemm8/finish.h"
+#include "backend/cpu/kernels/gemm8/padded.h"
+#include "backend/cpu/kernels/gemm8/winograd_contract.h"
 
 namespace kiln::cpu {
 namespace {
@@ -13,17 +17,32 @@ namespace {
 constexpr int64_t kMostRows = 96;      // of a part: its x stays in L2
 constexpr int64_t kMostColumns = 256;  // of a part, so that its block of floats stays in L1 and L2
 
+/// Whether rows are gathered (avx2.h). Few rows would not pay for the widening of columns.
+bool gathers(const ByteShape& shape) {
+  return uses_gathered_rows() && !shape.is_depthwise && shape.n * shape.window.out_pixels() >= kHalfRows;
+}
+
+/// The most rows of a part. Gathered ones, of `depth` bytes or numbers of 16 bits, stay in L2.
+int64_t most_rows(const ByteShape& shape, int64_t depth) {
+  constexpr int64_t kWideBytes = 1 << 17;
+  if (!gathers(shape)) return kMostRows;
+  return std::clamp(kWideBytes / std::max<int64_t>(depth * 2, 1) / kDotRows * kDotRows, kDotRows, kMostRows);
+}
+
 /// How the result is cut into parts for a team.
 struct Parts {
   int64_t rows, columns;  // of a part
   int64_t row_parts, column_parts;
 
-  Parts(int64_t all_rows, int64_t all_columns, int64_t depth) {
+  Parts(const ByteShape& shape, int64_t all_columns, int64_t depth) {
     constexpr double kWorkOfPart = 1 << 20;  // multiply-adds: some microseconds
+    const int64_t all_rows = std::max<int64_t>(shape.n * shape.window.out_pixels(), 1);
     const double work = static_cast<double>(all_rows) * static_cast<double>(all_columns) *
                         static_cast<double>(std::max<int64_t>(depth, 1));
     const auto wanted = static_cast<int64_t>(std::clamp(work / kWorkOfPart, 1.0, 64.0));
-    row_parts = std::clamp(ceil_div(all_rows, kMostRows), std::min(wanted, ceil_div(all_rows, kDotRows)), all_rows);
+    row_parts = ceil_div(all_rows, most_rows(shape, depth));
+    // Columns are widened for all rows of a part: they are cut first.
+    if (!gathers(shape)) row_parts = std::clamp(row_parts, std::min(wanted, ceil_div(all_rows, kDotRows)), all_rows);
     rows = round_up(ceil_div(all_rows, row_parts), kDotRows);
     row_parts = ceil_div(all_rows, rows);
     column_parts =
@@ -39,36 +58,40 @@ int64_t pointers_of(const ByteShape& shape) {
 }
 int64_t bytes_of(const ByteShape& shape, int64_t k, int64_t columns) { return shape.is_depthwise ? columns : k; }
 
-/// The pieces of the workspace: [padding][corrections, scales and biases][for each worker: pointers, windows over
-/// edges, sums, floats].
+/// Whether x is copied with its padding. Pixels of padding are pointers to one; rows of it may be partly inside.
+bool copies_padded(const ByteShape& shape) { return shape.taps == Taps::kRows && hangs_over_edges(shape.window); }
+
+/// The pieces of the workspace: [padding][the end of x][corrections, scales and biases][padded x][for each worker:
+/// pointers, sums, floats, gathered rows, the same and columns widened].
 struct Workspace {
-  int64_t padding_bytes, column_bytes, pointer_bytes, border_bytes, float_bytes;
+  int64_t padding_bytes, column_bytes, pointer_bytes, float_bytes, padded_bytes = 0, row_bytes = 0, widened_bytes = 0;
   static constexpr int64_t kSumBytes = kDotRows * kDotPanel * 4;
 
   Workspace(const ByteShape& shape, int64_t k, int64_t columns)
-      : padding_bytes(round_up(bytes_of(shape, k, columns), kCacheLine)),
-        column_bytes(round_up(columns * 4, kCacheLine)),
+      : padding_bytes(round_up(bytes_of(shape, k, columns) + kDotGroup, kCacheLine)),
+        column_bytes(cpu::column_bytes(columns)),
         pointer_bytes(
             round_up((kMostRows + kDotRows) * pointers_of(shape) * static_cast<int64_t>(sizeof(void*)), kCacheLine)),
-        border_bytes(shape.taps == Taps::kRows ? round_up(kMostRows * pointers_of(shape) * k, kCacheLine) : 0),
-        float_bytes(kMostRows * kMostColumns * 4) {}
-  int64_t shared_bytes() const { return padding_bytes + 3 * column_bytes; }
-  int64_t worker_bytes() const { return pointer_bytes + border_bytes + kSumBytes + float_bytes; }
+        float_bytes(kMostRows * kMostColumns * 4) {
+    if (copies_padded(shape)) {
+      const int64_t pixels = shape.n * padded(shape.window).in_pixels();
+      padded_bytes = round_up(pixels * (k / shape.window.kernel[2]) + kDotGroup, kCacheLine);
+    }
+    if (!gathers(shape)) return;
+    const int64_t depth = gathered_depth(pointers_of(shape), k);
+    row_bytes = round_up(most_rows(shape, depth) * depth, kCacheLine);
+    widened_bytes = 2 * row_bytes + kHalfColumns * depth * 2;
+  }
+  int64_t shared_bytes() const { return 2 * padding_bytes + 3 * column_bytes + padded_bytes; }
+  int64_t worker_bytes() const { return pointer_bytes + kSumBytes + float_bytes + row_bytes + widened_bytes; }
 };
 
-/// By column: what is taken off sums, what they are multiplied by, and what is added.
-struct Columns {
-  int32_t* correction;
-  float *scale, *bias;
+/// Tiles read a multiple of kDotGroup bytes. Where that would lead beyond x, they read a copy of its last bytes.
+struct EndOfX {
+  uintptr_t begin = 0;  // of the bytes that were copied
+  uintptr_t bytes = 0;
+  const uint8_t* copy = nullptr;
 };
-void fill_columns(const PackedBytes& w, const ByteScales& scales, const float* bias, float inverse, const Columns& to) {
-  const int32_t shift = scales.x_zero + dot_shift(scales.x_is_signed);
-  for (int64_t j = 0; j < w.n; ++j) {
-    to.correction[j] = shift * w.column_sums[static_cast<size_t>(j)];
-    to.scale[j] = scales.x_scale * scales.w_scale[scales.w_scale_is_one ? 0 : j] * inverse;
-    to.bias[j] = bias ? bias[j] * inverse : 0;
-  }
-}
 
 class Contraction {
  public:
@@ -80,23 +103,29 @@ class Contraction {
         y_(y),
         epilogue_(epilogue),
         rows_(shape.n * shape.window.out_pixels()),
-        parts_(std::max<int64_t>(rows_, 1), std::max<int64_t>(w.n, 1), w.taps * w.k),
+        depth_(gathered_depth(w.taps, w.k)),
+        parts_(shape, std::max<int64_t>(w.n, 1), depth_),
         space_(shape, w.k, w.n),
         memory_(static_cast<std::byte*>(workspace)),
         pixel_bytes_(bytes_of(shape, w.k, w.n)),
-        source_{shape.window, x, shape.taps == Taps::kRows ? w.k / shape.window.kernel[2] : pixel_bytes_,
+        x_(x),
+        padded_(copies_padded(shape) ? reinterpret_cast<uint8_t*>(memory_ + space_.shared_bytes() - space_.padded_bytes)
+                                     : nullptr),
+        window_(padded_ ? padded(shape.window) : shape.window),
+        source_{window_, padded_ ? padded_ : x, shape.taps == Taps::kRows ? w.k / shape.window.kernel[2] : pixel_bytes_,
                 reinterpret_cast<const uint8_t*>(memory_), shape.taps},
         goes_by_floats_(y.bytes && (epilogue.hook || epilogue.residual)) {
     std::memset(memory_, scales.x_zero & 0xff, static_cast<size_t>(pixel_bytes_));
-    std::byte* const columns = memory_ + space_.padding_bytes;
-    columns_ = {reinterpret_cast<int32_t*>(columns), reinterpret_cast<float*>(columns + space_.column_bytes),
-                reinterpret_cast<float*>(columns + 2 * space_.column_bytes)};
+    end_of_x_ = copy_end_of_x();
     inverse_ = y.bytes && !goes_by_floats_ ? 1 / y.y_scale : 1;
-    fill_columns(w, scales, epilogue.bias, inverse_, columns_);
+    columns_ = fill_columns(w, scales, epilogue.bias, dot_shift(scales.x_is_signed), inverse_,
+                            memory_ + 2 * space_.padding_bytes);
   }
 
   void run(Team& team) const {
     if (rows_ == 0 || w_.n == 0) return;
+    if (padded_)
+      copy_padded(team, shape_.window, shape_.n, source_.ld, x_, static_cast<uint8_t>(scales_.x_zero), padded_);
     team.run(parts_.row_parts * parts_.column_parts,
              [&](int64_t part, int worker) { run_part(part % parts_.row_parts, part / parts_.row_parts, worker); });
   }
@@ -107,28 +136,92 @@ class Contraction {
     const int64_t col0 = column_part * parts_.columns, columns = std::min(parts_.columns, w_.n - col0);
     std::byte* const mine = memory_ + space_.shared_bytes() + worker * space_.worker_bytes();
     auto** const table = reinterpret_cast<const uint8_t**>(mine);
-    auto* const border = reinterpret_cast<uint8_t*>(mine + space_.pointer_bytes);
-    auto* const sums = reinterpret_cast<int32_t*>(border + space_.border_bytes);
+    auto* const sums = reinterpret_cast<int32_t*>(mine + space_.pointer_bytes);
     float* const floats = reinterpret_cast<float*>(sums) + kDotRows * kDotPanel;
-    fill_pointers<uint8_t>(source_, row0, rows, kDotRows, table, border);
-    for (int64_t j = 0; j < columns; j += kDotPanel)
-      for (int64_t r = 0; r < rows; r += kDotRows) {
-        const int64_t tile_rows = std::min(kDotRows, rows - r);
-        add_up(table + r * source_.num_taps(), static_cast<int>(tile_rows), col0 + j, std::min(kDotPanel, columns - j),
-               sums);
-        finish(sums, tile_rows, std::min(kDotPanel, columns - j),
-               finish_at(row0 + r, col0 + j, floats + r * columns + j, columns));
-      }
+    fill_table(row0, rows, table);
+    if (gathers(shape_))
+      run_gathered_tiles(table, {row0, rows, col0, columns}, sums, floats);
+    else
+      run_tiles(table, {row0, rows, col0, columns}, sums, floats);
     end_part(row0, rows, col0, columns, floats);
   }
 
-  /// The sums of a tile, `columns` of them from column `col` on.
-  void add_up(const uint8_t* const* table, int rows, int64_t col, int64_t columns, int32_t* sums) const {
+  /// A block of the result.
+  struct Area {
+    int64_t row0, rows, col0, columns;
+  };
+
+  void run_tiles(const uint8_t* const* table, const Area& area, int32_t* sums, float* floats) const {
+    for (int64_t j = 0; j < area.columns; j += kDotPanel)
+      for (int64_t r = 0; r < area.rows; r += kDotRows) {
+        const auto tile_rows = static_cast<int>(std::min(kDotRows, area.rows - r));
+        run_tile(table + r * source_.num_taps(), tile_rows, area.col0 + j, std::min(kDotPanel, area.columns - j), sums,
+                 finish_at(area.row0 + r, area.col0 + j, floats + r * area.columns + j, area.columns));
+      }
+  }
+
+  /// The same by tiles of gathered rows.
+  void run_gathered_tiles(const uint8_t* const* table, const Area& area, int32_t* sums, float* floats) const {
+    auto* const rows = reinterpret_cast<uint8_t*>(floats) + space_.float_bytes;
+    auto* const wide_rows = reinterpret_cast<int16_t*>(rows + space_.row_bytes);
+    int16_t* const wide_columns = wide_rows + space_.row_bytes;
+    const bool is_wide = gather_rows({table, area.rows, w_.taps, w_.k}, rows) == Magnitude::kTo255;
+    if (is_wide) widen_rows(rows, area.rows * depth_, scales_.x_is_signed, wide_rows);
+    for (int64_t j = 0; j < area.columns; j += kHalfColumns) {
+      const int64_t col = area.col0 + j, columns = std::min(kHalfColumns, area.columns - j);
+      const int8_t* const b = w_.panel(col / kDotPanel) + col % kDotPanel * kDotGroup;
+      if (is_wide) widen_half_panel(b, depth_, wide_columns);
+      for (int64_t r = 0; r < area.rows; r += kHalfRows) {
+        const auto tile_rows = static_cast<int>(std::min(kHalfRows, area.rows - r));
+        const Finish how = finish_at(area.row0 + r, col, floats + r * area.columns + j, area.columns);
+        if (is_wide)
+          dot_and_finish(WideTile{wide_rows + r * depth_, wide_columns, depth_, tile_rows, columns}, how, sums);
+        else
+          dot_and_finish(NarrowTile{rows + r * depth_, b, depth_, tile_rows, columns}, how, sums);
+      }
+    }
+  }
+
+  EndOfX copy_end_of_x() const {
+    if (shape_.is_depthwise || padded_ || w_.k % kDotGroup == 0) return {};
+    const int64_t x_bytes = shape_.n * shape_.window.in_pixels() * source_.ld;
+    const int64_t bytes = std::min(x_bytes, round_up(w_.k, kDotGroup));
+    auto* const copy = reinterpret_cast<uint8_t*>(memory_ + space_.padding_bytes);
+    std::copy_n(x_ + x_bytes - bytes, bytes, copy);
+    return {reinterpret_cast<uintptr_t>(x_ + x_bytes - bytes), static_cast<uintptr_t>(bytes), copy};
+  }
+
+  /// Whether the windows of output pixels up to `row` may read the last line of x.
+  bool reaches_end(int64_t row) const {
+    const Window& w = shape_.window;
+    const Pixel at = pixel_of(w.out, row);
+    if (at.n < shape_.n - 1) return false;
+    return w.out[0] > 1 || w.start(1, at.at[1]) + (w.kernel[1] - 1) * w.dilation[1] >= w.in[1] - 1;
+  }
+
+  /// The pointers of output pixels [row0, row0 + rows). The last tile's missing rows are its last one, so that tiles
+  /// need not ask.
+  void fill_table(int64_t row0, int64_t rows, const uint8_t** table) const {
+    fill_pointers<uint8_t>(source_, row0, rows, kDotRows, table, nullptr);
+    const int64_t last = (rows - 1) % kDotRows;
+    const uint8_t** of_tap = table + (rows - 1) / kDotRows * kDotRows * source_.num_taps();
+    for (int64_t tap = 0; tap < source_.num_taps(); ++tap, of_tap += kDotRows)
+      std::fill(of_tap + last + 1, of_tap + kDotRows, of_tap[last]);
+    if (end_of_x_.bytes == 0 || !reaches_end(row0 + rows - 1)) return;
+    for (const uint8_t** entry = table; entry != of_tap; ++entry) {
+      const uintptr_t ahead = reinterpret_cast<uintptr_t>(*entry) - end_of_x_.begin;
+      if (ahead < end_of_x_.bytes) *entry = end_of_x_.copy + ahead;
+    }
+  }
+
+  /// A tile of `columns` columns from column `col` on, by way of `sums`.
+  void run_tile(const uint8_t* const* table, int rows, int64_t col, int64_t columns, int32_t* sums,
+                const Finish& how) const {
     const int8_t* const b = w_.panel(col / kDotPanel);
-    if (shape_.is_depthwise)
-      depthwise_dot({table, col, rows, w_.k, b, scales_.x_is_signed, sums, columns});
-    else
-      dot({table, 0, rows, w_.taps, w_.k, b, scales_.x_is_signed, sums, columns});
+    if (!shape_.is_depthwise)
+      return dot_and_finish({table, rows, w_.taps, w_.k, b, scales_.x_is_signed, sums, columns}, how);
+    depthwise_dot({table, col, rows, w_.k, b, scales_.x_is_signed, sums, columns});
+    finish(sums, rows, columns, how);
   }
 
   /// The tile whose corner is element (row, col) of the result. `block` is its place in a part's block of floats.
@@ -161,13 +254,17 @@ class Contraction {
   const ByteScales& scales_;
   const ByteResult& y_;
   const Epilogue& epilogue_;
-  const int64_t rows_;
+  const int64_t rows_, depth_;
   const Parts parts_;
   const Workspace space_;
   std::byte* const memory_;
   const int64_t pixel_bytes_;  // that a pointer leads to
+  const uint8_t* const x_;
+  uint8_t* const padded_;  // or null: x is read where it is
+  const Window window_;
   const PointerSource<uint8_t> source_;
   const bool goes_by_floats_;  // a block of floats lies between the sums and the result's bytes
+  EndOfX end_of_x_;
   Columns columns_;
   float inverse_;
 };
@@ -176,6 +273,8 @@ class Contraction {
 
 void contract(Team& team, const ByteShape& shape, const uint8_t* x, const PackedBytes& w, const ByteScales& scales,
               const ByteResult& y, const Epilogue& epilogue, void* workspace) {
+  if (goes_by_winograd(shape, w, epilogue))
+    return contract_by_winograd(team, shape, x, w, scales, y, epilogue, workspace);
   Contraction(shape, x, w, scales, y, epilogue, workspace).run(team);
 }
 
@@ -187,7 +286,9 @@ Taps byte_taps(const Window& window, int64_t channels) {
 
 int64_t contract_workspace_bytes(const ByteShape& shape, int64_t k, int64_t columns, int team_size) {
   const Workspace space(shape, k, columns);
-  return space.shared_bytes() + team_size * space.worker_bytes();
+  const int64_t channels = k / (shape.taps == Taps::kRows ? shape.window.kernel[2] : 1);
+  return std::max(space.shared_bytes() + team_size * space.worker_bytes(),
+                  winograd_workspace_bytes(shape, channels, columns, team_size));
 }
 
 }  // namespace kiln::cpu

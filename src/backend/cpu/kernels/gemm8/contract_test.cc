@@ -6,6 +6,7 @@
 #include <random>
 
 #include "backend/cpu/device/cpu.h"
+#include "backend/cpu/kernels/gemm8/winograd.h"
 
 namespace kiln::cpu {
 namespace {
@@ -16,6 +17,7 @@ struct Problem {
   int64_t k, n;
   bool x_is_signed;
   int32_t x_zero = 0;
+  uint8_t x_bits = 0xff;  ///< that bytes of x may have
 };
 
 std::vector<uint8_t> random_bytes(int64_t count, unsigned seed) {
@@ -65,13 +67,16 @@ Result<PackedBytes> packed_for(const Problem& p, const ByteShape& shape, const s
 void check(const Problem& p) {
   const Window& win = p.shape.window;
   const int64_t rows = p.shape.n * win.out_pixels(), taps = win.taps();
-  const std::vector<uint8_t> x = random_bytes(p.shape.n * win.in_pixels() * p.k, 1),
-                             raw = random_bytes(p.n * taps * (p.shape.is_depthwise ? 1 : p.k), 2);
+  std::vector<uint8_t> x = random_bytes(p.shape.n * win.in_pixels() * p.k, 1);
+  for (uint8_t& byte : x) byte &= p.x_bits;
+  const std::vector<uint8_t> raw = random_bytes(p.n * taps * (p.shape.is_depthwise ? 1 : p.k), 2);
   const std::vector<int8_t> w(raw.begin(), raw.end());
   ByteShape shape = p.shape;
   if (!shape.is_depthwise) shape.taps = byte_taps(win, p.k);
   Result<PackedBytes> packed = packed_for(p, shape, w);
   ASSERT_TRUE(packed.has_value());
+  const bool is_transformed = !shape.is_depthwise && suits_winograd(win, p.k, p.n);
+  ASSERT_TRUE(!is_transformed || transform_weights(*packed, p.k).has_value());
   Team team(2);
   Result<AlignedFloats> workspace = AlignedFloats::zeros(contract_workspace_bytes(shape, packed->k, p.n, 2) / 4);
   std::vector<float> w_scale(static_cast<size_t>(p.n)), bias(static_cast<size_t>(p.n));
@@ -129,6 +134,17 @@ TEST_P(EveryTarget, Convolutions) {
   check({{1, image(6, 6, 1)}, 64, 16, false, 255});
   check({{1, image(9, 9, 3)}, 40, 16, true, 5});
 }
+TEST_P(EveryTarget, ConvolutionsOverEdgesOfFewChannels) {
+  const ScopedTarget scope(GetParam());
+  check({{2, image(49, 40, 8)}, 1, 16, true, -7});
+  check({{1, image(2, 3, 7)}, 3, 5, false, 9});  // windows larger than the image
+  Window volume = image(6, 7, 3);
+  volume.in[0] = 4, volume.kernel[0] = 2, volume.pad[0] = 1, volume.out[0] = 5;
+  check({{2, volume}, 2, 20, true, 100});
+  Window behind = image(5, 5, 2);  // padding behind the last pixels alone
+  behind.pad[1] = behind.pad[2] = 0, behind.out[1] = behind.out[2] = 5;
+  check({{2, behind}, 5, 20, false, 100});
+}
 TEST_P(EveryTarget, DepthwiseConvolutions) {
   const ScopedTarget scope(GetParam());
   for (const int64_t channels : {1, 7, 16, 24, 32, 33, 72, 300})
@@ -156,6 +172,149 @@ TEST_P(EveryTarget, DepthwiseSumsAtTheEndsOfBytes) {
                workspace->data());
       EXPECT_EQ(y, 4 * value_of(x, is_signed) * weight);
     }
+}
+TEST_P(EveryTarget, ConvolutionsOfThreeByThree) {
+  const ScopedTarget scope(GetParam());
+  for (const int64_t channels : {12, 16, 17, 48, 128})
+    for (const int64_t columns : {16, 33, 100}) {
+      check({{2, image(7, 8, 3)}, channels, columns, true, -5});
+      check({{1, image(14, 13, 3)}, channels, columns, false, 130});
+    }
+  Window without_padding = image(6, 9, 3);
+  without_padding.pad[1] = without_padding.pad[2] = 0;
+  without_padding.out[1] = 4, without_padding.out[2] = 7;
+  check({{1, without_padding}, 32, 16, true});
+  Window below = image(6, 9, 3);  // one line of padding above, three below
+  below.out[1] = 8;
+  check({{1, below}, 32, 16, true, 3});
+}
+/// A 3x3 convolution of equal bytes by equal weights: whatever is between, sums are exact.
+TEST_P(EveryTarget, ThreeByThreeAtTheEndsOfBytes) {
+  const ScopedTarget scope(GetParam());
+  constexpr int64_t kChannels = 128, kColumns = 16;
+  const Window window = image(4, 4, 3);
+  for (const int8_t weight : {int8_t{-128}, int8_t{127}})
+    for (const bool is_signed : {false, true}) {
+      const uint8_t byte = is_signed ? 0x80 : 0xff;  // the farthest from zero
+      const std::vector<uint8_t> x(16 * kChannels, byte);
+      const std::vector<int8_t> w(9 * kChannels * kColumns, weight);
+      Result<PackedBytes> packed = pack_bytes({w.data(), 1, 9 * kChannels, kChannels}, kChannels, kColumns, 9);
+      ASSERT_TRUE(!suits_winograd(window, kChannels, kColumns) || transform_weights(*packed, kChannels).has_value());
+      const ByteShape shape{1, window};
+      Team team(1);
+      Result<AlignedFloats> workspace =
+          AlignedFloats::zeros(contract_workspace_bytes(shape, kChannels, kColumns, 1) / 4);
+      const float one = 1;
+      std::vector<float> y(16 * kColumns);
+      contract(team, shape, x.data(), *packed, {1, 0, is_signed, &one, true}, {.floats = y.data()}, {},
+               workspace->data());
+      const int64_t product = kChannels * value_of(byte, is_signed) * weight;
+      EXPECT_EQ(y[0], 4 * product);             // a corner
+      EXPECT_EQ(y[5 * kColumns], 9 * product);  // inside
+    }
+}
+TEST(Winograd, IsForThreeByThreeWithoutVnni) {
+  const ScopedTarget scope(Target::kAvx2);
+  const bool is_x86 = target() == Target::kAvx2;
+  EXPECT_EQ(suits_winograd(image(9, 9, 3), 64, 64), is_x86);
+  EXPECT_FALSE(suits_winograd(image(9, 9, 3, 2), 64, 64));
+  EXPECT_FALSE(suits_winograd(image(9, 9, 5), 64, 64));
+  EXPECT_FALSE(suits_winograd(image(9, 9, 3), 3, 64));
+  EXPECT_FALSE(suits_winograd(image(9, 9, 3), 256, 64));
+  Window volume = image(9, 9, 3);
+  volume.in[0] = volume.out[0] = 2;
+  EXPECT_FALSE(suits_winograd(volume, 64, 64));
+}
+TEST_P(EveryTarget, BytesWithoutTheirHighestBit) {
+  const ScopedTarget scope(GetParam());
+  constexpr uint8_t kNotAbove127 = 0x7f;
+  for (const bool is_signed : {false, true}) {
+    for (const int64_t m : {6, 7, 100})
+      for (const int64_t k : {1, 4, 9, 28, 130})
+        for (const int64_t n : {8, 16, 49}) {
+          Window rows;
+          rows.in[2] = rows.out[2] = m;
+          check({{1, rows}, k, n, is_signed, 0, kNotAbove127});
+        }
+    check({{2, image(9, 11, 3)}, 5, 40, is_signed, 0, kNotAbove127});
+    check({{1, image(9, 11, 3)}, 48, 40, is_signed, 0, kNotAbove127});
+  }
+}
+TEST_P(EveryTarget, PartsWithAndWithoutGreatBytes) {
+  const ScopedTarget scope(GetParam());
+  constexpr int64_t kRows = 400, kDepth = 40;
+  std::vector<uint8_t> x(kRows * kDepth, 127);
+  x[0] = 255, x[kRows * kDepth - 1] = 128;  // in the first part and in the last one
+  const std::vector<int8_t> w(kDepth, -128);
+  Result<PackedBytes> packed = pack_bytes({w.data(), 1, kDepth}, kDepth, 1);
+  ByteShape shape;
+  shape.window.in[2] = shape.window.out[2] = kRows;
+  Team team(2);
+  Result<AlignedFloats> workspace = AlignedFloats::zeros(contract_workspace_bytes(shape, kDepth, 1, 2) / 4);
+  const float one = 1;
+  std::vector<float> y(kRows);
+  contract(team, shape, x.data(), *packed, {1, 0, false, &one, true}, {.floats = y.data()}, {}, workspace->data());
+  EXPECT_EQ(y[0], -128 * (39 * 127 + 255));
+  for (int64_t r = 1; r + 1 < kRows; ++r) ASSERT_EQ(y[static_cast<size_t>(r)], -128 * 40 * 127) << r;
+  EXPECT_EQ(y[kRows - 1], -128 * (39 * 127 + 128));
+}
+TEST_P(EveryTarget, ResidualsAndLimits) {
+  const ScopedTarget scope(GetParam());
+  constexpr int64_t kRows = 30, kDepth = 16, kColumns = 20;
+  for (const uint8_t x_bits : {uint8_t{0x7f}, uint8_t{0xff}}) {
+    std::vector<uint8_t> x = random_bytes(kRows * kDepth, 1);
+    for (uint8_t& byte : x) byte &= x_bits;
+    const std::vector<uint8_t> raw = random_bytes(kDepth * kColumns, 2);
+    const std::vector<int8_t> w(raw.begin(), raw.end());
+    Result<PackedBytes> packed = pack_bytes({w.data(), 1, kDepth}, kDepth, kColumns);
+    Problem problem{{}, kDepth, kColumns, false};
+    problem.shape.window.in[2] = problem.shape.window.out[2] = kRows;
+    std::vector<float> residual(kRows * kColumns);
+    for (size_t i = 0; i < residual.size(); ++i) residual[i] = static_cast<float>(i % 11) * 100;
+    Epilogue epilogue{.residual = residual.data(), .ldr = kColumns, .lo = -2000, .hi = 3000};
+    Team team(2);
+    Result<AlignedFloats> workspace =
+        AlignedFloats::zeros(contract_workspace_bytes(problem.shape, kDepth, kColumns, 2) / 4);
+    const float one = 1;
+    std::vector<float> y(kRows * kColumns);
+    for (const bool with_residual : {true, false}) {
+      if (!with_residual) epilogue.residual = nullptr;
+      contract(team, problem.shape, x.data(), *packed, {1, 0, false, &one, true}, {.floats = y.data()}, epilogue,
+               workspace->data());
+      for (int64_t i = 0; i < kRows * kColumns; ++i) {
+        const auto at = static_cast<size_t>(i);
+        const auto sum = static_cast<float>(sum_of(problem, x, w, i / kColumns, i % kColumns));
+        ASSERT_EQ(y[at], std::clamp(sum + (with_residual ? residual[at] : 0), -2000.F, 3000.F)) << i;
+      }
+    }
+  }
+}
+TEST_P(EveryTarget, BytesSaturateWhateverTheLimits) {
+  const ScopedTarget scope(GetParam());
+  constexpr int64_t kRows = 8;
+  const std::vector<uint8_t> x = {0, 1, 2, 3, 100, 200, 254, 255};
+  const int8_t w = 1;
+  Result<PackedBytes> packed = pack_bytes({&w, 1, 1}, 1, 1);
+  ByteShape shape;
+  shape.window.in[2] = shape.window.out[2] = kRows;
+  Team team(1);
+  Result<AlignedFloats> workspace = AlignedFloats::zeros(contract_workspace_bytes(shape, 1, 1, 1) / 4);
+  const float one = 1;
+  const auto run = [&](float lo, float hi, int32_t zero, bool is_signed) {
+    std::vector<uint8_t> y(kRows);
+    contract(team, shape, x.data(), *packed, {1, 0, false, &one, true},
+             {.bytes = y.data(), .y_scale = 0.5F, .y_zero = zero, .y_is_signed = is_signed}, {.lo = lo, .hi = hi},
+             workspace->data());
+    std::vector<int> levels;
+    for (const uint8_t byte : y) levels.push_back(value_of(byte, is_signed));
+    return levels;
+  };
+  constexpr float kAny = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(run(-kAny, kAny, 0, false), (std::vector{0, 2, 4, 6, 200, 255, 255, 255}));
+  EXPECT_EQ(run(-kAny, kAny, -128, true), (std::vector{-128, -126, -124, -122, 72, 127, 127, 127}));
+  EXPECT_EQ(run(1, 2, 10, false), (std::vector{12, 12, 14, 14, 14, 14, 14, 14}));
+  EXPECT_EQ(run(500, 600, 0, true), std::vector(8, 127));  // all limits beyond what a byte has
+  EXPECT_EQ(run(-600, -500, 3, true), std::vector(8, -128));
 }
 TEST_P(EveryTarget, SumsThatPairsOf16BitsWouldSaturate) {
   const ScopedTarget scope(GetParam());

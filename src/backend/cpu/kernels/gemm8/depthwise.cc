@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/cpu/kernels/gemm8/vnni.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif

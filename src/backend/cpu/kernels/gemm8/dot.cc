@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backend/cpu/device/cpu.h"
+#include "backend/cpu/kernels/gemm8/finish.h"
+#include "backend/cpu/kernels/gemm8/vnni.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -22,87 +23,6 @@ inline uint32_t load_bytes(const uint8_t* p, int64_t count) {
 
 #if defined(__x86_64__)
 
-// vpdpbusd adds four products of an unsigned and a signed byte to a sum of 32 bits, without saturation on the way.
-constexpr uint32_t kSignBits = 0x80808080;
-
-/// kRows x kVecs vectors of 16 sums in registers.
-template <int kRows, int kVecs, bool kSigned>
-struct VnniTile {
-  __m512i sum[kRows][kVecs];
-
-  /// kSteps groups of k, from group g on: pointers to rows don't fit into the general registers, so that each is
-  /// fetched once for several.
-  template <int kSteps>
-  __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni"), always_inline)) void add(
-      const uint8_t* const (&row)[kRows], int64_t g, const int8_t* b) {
-    __m512i w[kSteps][kVecs];
-#pragma GCC unroll 2
-    for (int u = 0; u < kSteps; ++u)
-#pragma GCC unroll 2
-      for (int v = 0; v < kVecs; ++v) w[u][v] = _mm512_loadu_si512(b + u * kDotPanel * kDotGroup + v * 64);
-#pragma GCC unroll 12
-    for (int r = 0; r < kRows; ++r)
-#pragma GCC unroll 2
-      for (int u = 0; u < kSteps; ++u) {
-        uint32_t bytes;
-        std::memcpy(&bytes, row[r] + (g + u) * kDotGroup, sizeof bytes);
-        add_row(r, bytes, w[u]);
-      }
-  }
-  __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni"), always_inline)) void add_row(
-      int r, uint32_t bytes, const __m512i (&w)[kVecs]) {
-    __m512i x = _mm512_set1_epi32(static_cast<int>(bytes));
-    if constexpr (kSigned) x = _mm512_xor_si512(x, _mm512_set1_epi32(static_cast<int>(kSignBits)));
-#pragma GCC unroll 2
-    for (int v = 0; v < kVecs; ++v) sum[r][v] = _mm512_dpbusd_epi32(sum[r][v], x, w[v]);
-  }
-};
-
-template <int kRows, int kVecs, bool kSigned>
-__attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni"))) void dot_vnni(const DotTile& t) {
-  VnniTile<kRows, kVecs, kSigned> tile;
-#pragma GCC unroll 12
-  for (int r = 0; r < kRows; ++r)
-#pragma GCC unroll 2
-    for (int v = 0; v < kVecs; ++v) tile.sum[r][v] = _mm512_setzero_si512();
-  constexpr int64_t kStep = kDotPanel * kDotGroup;
-  const int64_t whole = t.k / kDotGroup, rest = t.k % kDotGroup;
-  const int8_t* b = t.b;
-  const uint8_t* const* a = t.a;
-  for (int64_t tap = 0; tap < t.taps; ++tap, a += kDotRows) {
-    const uint8_t* row[kRows];
-#pragma GCC unroll 12
-    for (int r = 0; r < kRows; ++r) row[r] = a[std::min(r, t.rows - 1)] + t.a_offset;
-    int64_t g = 0;
-    for (; g + 2 <= whole; g += 2, b += 2 * kStep) tile.template add<2>(row, g, b);
-    for (; g < whole; ++g, b += kStep) tile.template add<1>(row, g, b);
-    if (rest == 0) continue;
-    __m512i w[kVecs];
-#pragma GCC unroll 2
-    for (int v = 0; v < kVecs; ++v) w[v] = _mm512_loadu_si512(b + v * 64);
-    b += kStep;
-#pragma GCC unroll 12
-    for (int r = 0; r < kRows; ++r) tile.add_row(r, load_bytes(row[r] + whole * kDotGroup, rest), w);
-  }
-#pragma GCC unroll 12
-  for (int r = 0; r < kRows; ++r) {  // a loop that ends elsewhere would keep the sums in memory
-    if (r >= t.rows) break;
-#pragma GCC unroll 2
-    for (int v = 0; v < kVecs; ++v) _mm512_storeu_si512(t.sums + r * kDotPanel + v * 16, tile.sum[r][v]);
-  }
-}
-template <int kRows>
-void dot_vnni(const DotTile& t) {
-  if (t.columns <= 16) return t.a_is_signed ? dot_vnni<kRows, 1, true>(t) : dot_vnni<kRows, 1, false>(t);
-  t.a_is_signed ? dot_vnni<kRows, 2, true>(t) : dot_vnni<kRows, 2, false>(t);
-}
-void dot_by_vnni(const DotTile& t) {
-  if (t.rows > 8) return dot_vnni<12>(t);
-  if (t.rows > 4) return dot_vnni<8>(t);
-  if (t.rows > 2) return dot_vnni<4>(t);
-  t.rows == 2 ? dot_vnni<2>(t) : dot_vnni<1>(t);
-}
-
 /// Half a panel: bytes become 16-bit numbers, whose products vpmaddwd adds in pairs. A vector of sums holds four
 /// columns, two sums each.
 template <int kRows, bool kSigned>
@@ -118,7 +38,7 @@ __attribute__((target("avx2"))) void dot_avx2(const DotTile& t, int row0, int ha
   for (int64_t tap = 0; tap < t.taps; ++tap, a += kDotRows) {
     const uint8_t* row[kRows];
 #pragma GCC unroll 4
-    for (int r = 0; r < kRows; ++r) row[r] = a[std::min(row0 + r, t.rows - 1)] + t.a_offset;
+    for (int r = 0; r < kRows; ++r) row[r] = a[row0 + r];
     for (int64_t i = 0; i < t.k; i += kDotGroup, b += kDotPanel * kDotGroup) {
       __m256i x[kRows];
 #pragma GCC unroll 4
@@ -163,7 +83,7 @@ void dot_by_avx2(const DotTile& t) {
     int32_t* const sums = t.sums + r * kDotPanel;
     std::fill_n(sums, kDotPanel, 0);
     for (int64_t tap = 0; tap < t.taps; ++tap) {
-      const uint8_t* const row = t.a[tap * kDotRows + r] + t.a_offset;
+      const uint8_t* const row = t.a[tap * kDotRows + r];
       const int8_t* const b = t.b + tap * groups * kDotPanel * kDotGroup;
       for (int64_t i = 0; i < t.k; ++i) {
         const int32_t x = t.a_is_signed ? static_cast<int8_t>(row[i]) : row[i];
@@ -177,15 +97,19 @@ void dot_by_avx2(const DotTile& t) {
 }  // namespace
 
 #if defined(__x86_64__)
-bool has_vnni() {
-  static const bool has = __builtin_cpu_supports("avx512vnni");
-  return has && target() == Target::kAvx512;
+void dot(const DotTile& tile) { has_vnni() ? vnni_dot(tile) : dot_by_avx2(tile); }
+void dot_and_finish(const DotTile& tile, const Finish& how) {
+  if (has_vnni() && !how.residual) return vnni_dot_and_finish(tile, how);
+  dot(tile);
+  finish(tile.sums, tile.rows, tile.columns, how);
 }
-void dot(const DotTile& tile) { has_vnni() ? dot_by_vnni(tile) : dot_by_avx2(tile); }
 int32_t dot_shift(bool a_is_signed) { return a_is_signed && has_vnni() ? 128 : 0; }
 #else
-bool has_vnni() { return false; }
 void dot(const DotTile& tile) { dot_plain(tile); }
+void dot_and_finish(const DotTile& tile, const Finish& how) {
+  dot(tile);
+  finish(tile.sums, tile.rows, tile.columns, how);
+}
 int32_t dot_shift(bool) { return 0; }
 #endif
 

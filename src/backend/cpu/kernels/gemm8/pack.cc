@@ -14,7 +14,7 @@ int8_t PackedBytes::at(int64_t tap, int64_t i, int64_t j) const {
 }
 
 Result<PackedBytes> pack_bytes(const ByteMatrix& b, int64_t k, int64_t n, int64_t taps) {
-  PackedBytes result{taps, k, n, {}, std::vector<int32_t>(static_cast<size_t>(n))};
+  PackedBytes result{taps, k, n, {}, std::vector<int32_t>(static_cast<size_t>(n)), {}};
   const int64_t panels = ceil_div(n, kDotPanel);
   result.data = TRY(AlignedFloats::zeros(ceil_div(panels * result.panel_bytes(), 4)));
   auto* const bytes = reinterpret_cast<int8_t*>(result.data.data());

@@ -29,6 +29,7 @@ struct PackedBytes {
   int64_t taps = 1, k = 0, n = 0;
   AlignedFloats data;                ///< its bytes
   std::vector<int32_t> column_sums;  ///< of each of the n columns over all taps
+  AlignedFloats transformed;         ///< the same weights once more where winograd.h wants them, else nothing
 
   int64_t panel_bytes() const;
   int8_t at(int64_t tap, int64_t i, int64_t j) const;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "backend/cpu/kernels/nest/kernel.h"
 #include "backend/cpu/kernels/targets.h"
@@ -39,6 +40,19 @@ void wrap(const NestCall& call) {
   map<T, int32_t>(call, [](T x) { return static_cast<Narrow>(x); });
 }
 
+/// The low byte of each number.
+void store_byte(const NestCall& call) {
+  const hn::RebindToUnsigned<D> d;
+  const hn::Rebind<uint8_t, D> narrow;
+  const auto* in = static_cast<const uint32_t*>(call.in[0]);
+  auto* out = static_cast<uint8_t*>(call.out);
+  const auto low = hn::Set(d, 0xff);
+  int64_t i = 0;
+  for (; i + kLanes <= call.count; i += kLanes)
+    hn::StoreU(hn::U8FromU32(hn::And(hn::LoadU(d, in + i), low)), narrow, out + i);
+  for (; i < call.count; ++i) out[i] = static_cast<uint8_t>(in[i]);
+}
+
 /// A float truncated and saturated to [low, high]; NaN is 0. As double, which holds every limit of 32 bits.
 HWY_INLINE int32_t to_range(float x, double low, double high) {
   return x != x ? 0 : static_cast<int32_t>(std::min(std::max(static_cast<double>(x), low), high));
@@ -46,11 +60,22 @@ HWY_INLINE int32_t to_range(float x, double low, double high) {
 void float_to_i32(const NestCall& call) {
   map<float, int32_t>(call, [](float x) { return to_range(x, INT32_MIN, INT32_MAX); });
 }
-void float_to_i8(const NestCall& call) {
-  map<float, int32_t>(call, [](float x) { return to_range(x, INT8_MIN, INT8_MAX); });
-}
-void float_to_u8(const NestCall& call) {
-  map<float, int32_t>(call, [](float x) { return to_range(x, 0, UINT8_MAX); });
+/// to_range by vectors: floats hold every limit of bytes.
+template <class Byte>
+void float_to_byte(const NestCall& call) {
+  constexpr int kLow = std::numeric_limits<Byte>::min(), kHigh = std::numeric_limits<Byte>::max();
+  const D d;
+  const hn::RebindToSigned<D> di;
+  const auto* in = static_cast<const float*>(call.in[0]);
+  auto* out = static_cast<int32_t*>(call.out);
+  const V low = hn::Set(d, kLow), high = hn::Set(d, kHigh);
+  int64_t i = 0;
+  for (; i + kLanes <= call.count; i += kLanes) {
+    const V x = hn::LoadU(d, in + i);
+    const auto whole = hn::ConvertTo(di, hn::Min(hn::Max(x, low), high));
+    hn::StoreU(hn::IfThenZeroElse(hn::RebindMask(di, hn::IsNaN(x)), whole), di, out + i);
+  }
+  for (; i < call.count; ++i) out[i] = to_range(in[i], kLow, kHigh);
 }
 void float_to_i64(const NestCall& call) {
   constexpr float kBeyond = 9223372036854775808.0f;
@@ -122,7 +147,7 @@ NestKernel find_store(DType to) {
     case DType::kBF16: return store_bfloat;
     case DType::kI8:
     case DType::kU8:
-    case DType::kBool: return convert<int32_t, uint8_t>;
+    case DType::kBool: return store_byte;
     default: return nullptr;
   }
 }
@@ -141,8 +166,8 @@ NestKernel find_from_float(DType to) {
     case DType::kBF16: return round_bfloat;
     case DType::kI32: return float_to_i32;
     case DType::kI64: return float_to_i64;
-    case DType::kI8: return float_to_i8;
-    case DType::kU8: return float_to_u8;
+    case DType::kI8: return float_to_byte<int8_t>;
+    case DType::kU8: return float_to_byte<uint8_t>;
     case DType::kBool: return is_not_zero<float>;
     default: return nullptr;
   }
