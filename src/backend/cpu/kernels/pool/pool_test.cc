@@ -74,7 +74,7 @@ struct Problem {
       if (!inside) continue;
       const double x = in[index(pixel.n, c, from, w.in_pixels())];
       sum.add(x);
-      largest = std::max(largest, x);
+      if (x > largest || std::isnan(x)) largest = x;
     }
     if (shape.kind == PoolKind::kMax) return {largest, 0};
     const auto count = static_cast<double>(shape.kind == PoolKind::kAverageValid ? sum.terms : padded);
@@ -88,7 +88,7 @@ struct Problem {
         const float found = result[index(row / pixels, c, row % pixels, pixels)];
         if (std::isfinite(value))
           ASSERT_NEAR(found, value, bound) << "pixel " << row << " channel " << c;
-        else  // a window wholly in padding: -inf or NaN
+        else  // NaN in it, or a window wholly in padding: -inf or NaN
           ASSERT_TRUE(found == value || (std::isnan(found) && std::isnan(value))) << found << " at pixel " << row;
       }
   }
@@ -108,6 +108,21 @@ TEST(Pool, AgreesWithLoops) {
         for (PoolLayout layout : kLayouts) {
           SCOPED_TRACE(str(c.name, ", kind ", static_cast<int>(kind), ", layout ", static_cast<int>(layout)));
           const Problem problem(c, kind, layout);
+          problem.check(problem.run(team));
+        }
+  });
+}
+
+// One NaN in every place of a tap and of a vector, and windows of nothing else.
+TEST(Pool, AMaximumKeepsNaN) {
+  for_each_target([] {
+    Team team(1);
+    for (const Case& c : kCases)
+      for (PoolLayout layout : kLayouts)
+        for (size_t apart : {1, 3, 37, 499}) {
+          SCOPED_TRACE(str(c.name, ", layout ", static_cast<int>(layout), ", NaN every ", apart));
+          Problem problem(c, PoolKind::kMax, layout);
+          for (size_t i = apart / 2; i < problem.in.size(); i += apart) problem.in[i] = NAN;
           problem.check(problem.run(team));
         }
   });
