@@ -193,10 +193,17 @@ def test_stopped_while_it_loads(tmp_path):
     (["a.plan", "--http-port=none", "--grpc-port=none"], 2, "nobody could ask the server"),
     (["nowhere.plan"], 1, "no model could be loaded"),
     (["--model-repository", "nowhere"], 1, "there is no folder 'nowhere'"),
-    (["a.plan", "--max-queue=0"], 1, "max_queue is 0; at least 1 is needed"),
-    (["a.plan", "--poll-seconds=-1"], 2, "argument --poll-seconds: invalid _seconds value: '-1'"),
-    (["a.plan", "--poll-seconds=nan"], 2, "argument --poll-seconds: invalid _seconds value: 'nan'"),
-    (["a.plan", "--min-shapes=x"], 2, "invalid parse_shapes value: 'x'"),
+    (["a.plan", "--max-queue=0"], 1, "--max-queue is 0; at least 1 is needed"),
+    (["a.plan", "--max-request-mib=0"], 1, "--max-request-mib is 0.0; at least 1 is needed"),
+    (["a.plan", "--instances=1000"], 1, "--instances is 1000; --max-instances allows 256"),
+    (["a.plan", "--http-port=70000"], 1, "--http-port is 70000; ports end at 65535"),
+    (["a.plan", "--grpc-port=-1"], 1, "--grpc-port is -1; it may not be negative"),
+    (["a.plan", "--idle-seconds=1e9"], 1, "--idle-seconds is 1000000000.0; at most 1000000 seconds are possible"),
+    (["a.plan", "--max-request-mib=inf"], 2, "argument --max-request-mib: 'inf' is not a number from 0 on"),
+    (["a.plan", "--header-seconds=nan"], 2, "argument --header-seconds: 'nan' is not a number from 0 on"),
+    (["a.plan", "--http-port=abc"], 2, "argument --http-port: 'abc' is neither a port nor none"),
+    (["a.plan", "--min-shapes=x"], 2, "argument --min-shapes: 'x' is not of the form name:1x3x224x224"),
+    (["a.plan", "--poll-seconds=-1"], 2, "argument --poll-seconds: '-1' is not a number from 0 on"),
 ])  # fmt: skip
 def test_wrong_words(words, status, said):
     done = subprocess.run(

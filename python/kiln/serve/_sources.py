@@ -13,7 +13,7 @@ from .._bindings import bindings
 from .._compile import compile as build
 from .._compile import load
 from .._engine import Engine
-from .._errors import Messages, make_logger
+from .._errors import Error, Messages, make_logger
 from ._config import FILE_NAMES, ONNX, PLAN, ConfigError, Placement, choose_versions, platform_of, read_config
 from ._messages import ModelConfig
 from ._settings import Settings
@@ -190,9 +190,12 @@ def open_engine(
     if config.platform and config.platform != platform:
         raise ConfigError(f"platform is {config.platform}, but {path.name} is for {platform}")
     config.platform = platform
-    if platform == PLAN:
-        return load(path, device=place.device, name=config.name)
-    return _build_onnx(path, config, place, settings, shapes, stop)
+    try:
+        if platform == PLAN:
+            return load(path, device=place.device, name=config.name)
+        return _build_onnx(path, config, place, settings, shapes, stop)
+    except Error as failure:  # whose caller names the model
+        raise Error(str(path), failure.messages, failure.nodes) if failure.messages else failure
 
 
 def _parameter(config: Any, name: str) -> str | None:
