@@ -183,6 +183,8 @@ class Refuse(unittest.TestCase):
     def test_what_cannot_be_compared(self):
         plan, right = plan_of(DIGITS, "digits.plan"), three_products("refuse.onnx")
         other = model("other.onnx", [node("Exp", ["image"], ["y"])], [], [value("image", 1, 1, 8, 8)], [value("y", 1, 1, 8, 8)])
+        empty = FOLDER / "empty.onnx"
+        empty.write_bytes(b"")
         damaged = FOLDER / "damaged.plan"
         damaged.write_bytes(plan.read_bytes()[:1000])
         for message, *words in [
@@ -194,6 +196,8 @@ class Refuse(unittest.TestCase):
             ('is a plan, which is built already; --with="FLAGS" builds', plan, DIGITS, "--noTF32"),
             ("damaged.plan", damaged, right),
             ("No such file", FOLDER / "nowhere.onnx"),
+            (f"'{empty}': the file is empty", empty),
+            (f"'{empty}': the file is empty", plan, empty),
             ("--tolerance is 'much'", right, "--tolerance=much"),
             ("has no input 'zz'", right, "--shapes=zz:1"),
             ("has no input 'zz'", right, "--loadInputs=zz:file"),
