@@ -294,12 +294,16 @@ def test_what_is_no_http_is_an_error_of_the_protocol(engine):
             (b"nonsense\r\n\r\n", 400, "the request is not HTTP: Invalid method encountered"),
             (b"GET /v2 HTTP/9.9\r\n\r\n", 400, "the request is not HTTP: Invalid HTTP version"),
             (b"GET /\xff HTTP/1.1\r\nhost: x\r\n\r\n", 400, "the request is not HTTP"),
+            (b"CONNECT x:80 HTTP/1.1\r\nhost: x\r\n\r\n", 400, "the request is not HTTP: invalid url b'x:80'"),
+            (b"POST /v2/models/affine/infer HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n", 400, "chunk size"),
             (b"POST /v2 HTTP/1.1\r\ncontent-length: many\r\n\r\n", 400, "Invalid character in Content-Length"),
             (b"GET /v2 HTTP/1.1\r\nlong: " + b"x" * 70_000, 431, "the head of the request is larger than 65536 bytes"),
         ):
             answer = raw_answer(server, data)
             assert (answer.status, answer.headers["content-type"]) == (status, "application/json"), data
             assert words in answer.error and answer.headers["connection"] == "close"
+        answer = raw_answer(server, b"GET /v2 HTTP/1.1\r\nhost: x\r\n\r\n" + b"nonsense\r\n\r\n")
+        assert answer.status == 200 and answer.json["name"] == "kiln", "the request ahead of nonsense is answered"
         assert get(server, "/v2").status == 200
 
 

@@ -99,6 +99,7 @@ Status run_diff(const cli::Arguments& arguments) {
   int64_t seed = 0;
   arguments.read("--seed", seed, 0);
   const std::string page = arguments.text("-o");
+  cli::require(page != "-", "-o: the standard output has the report; name a file for the page");
   if (!page.empty()) require_page(page);
 
   const diff::Network a = TRY(diff::open_network(path_a)), b = TRY(diff::open_network(path_b));

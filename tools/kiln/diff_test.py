@@ -199,6 +199,8 @@ class Refuse(unittest.TestCase):
             (f"'{empty}': the file is empty", empty),
             (f"'{empty}': the file is empty", plan, empty),
             ("--tolerance is 'much'", right, "--tolerance=much"),
+            ("'probabilities': it has no elements", DIGITS, "--shapes=image:0x1x8x8"),
+            ("-o: the standard output has the report", right, "-o", "-"),
             ("has no input 'zz'", right, "--shapes=zz:1"),
             ("has no input 'zz'", right, "--loadInputs=zz:file"),
             ("usage: kiln diff a [b]",),

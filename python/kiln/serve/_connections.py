@@ -63,8 +63,15 @@ class _LimitedConnection(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """uvicorn answers so what is not HTTP, while it handles the parser's exception."""
+        if self.cycle is not None and not (self.cycle.response_complete or self.cycle.more_body):
+            self.cycle.keep_alive = False  # the request before is answered first, and is the last one then
+            return
         why = sys.exc_info()[1]
-        self._refuse(400, f"the request is not HTTP: {why or msg}")
+        cause = why and why.__context__  # what one of the parser's callbacks raised
+        self._refuse(400, f"the request is not HTTP: {cause or why or msg}")
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """uvicorn tells operators to install a library for WebSockets, which no endpoint has."""
 
     def _refuse(self, status: int, error: str) -> None:
         body = _body_of(error)

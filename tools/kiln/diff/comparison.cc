@@ -60,6 +60,10 @@ Numbers numbers_of(const MadeTensor& a, const MadeTensor& b, MatchedBy by) {
     result.refusal = str("it is ", ta, a.tensor.extents(), " in a and ", tb, b.tensor.extents(), " in b");
     return result;
   }
+  if (a.tensor.volume() == 0) {
+    result.refusal = "it has no elements";
+    return result;
+  }
   std::optional<ByteScale> sa = may_be_level(ta) ? a.scale : std::nullopt,
                            sb = may_be_level(tb) ? b.scale : std::nullopt;
   if (ta == tb && !sa) sa = sb;  // the same tensor of the same network

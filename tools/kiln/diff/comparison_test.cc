@@ -300,6 +300,11 @@ TEST(Comparison, WhoIsAtFaultIsSaidWithCare) {
             "makes its input 'h', which was a's own, for b has none");
 }
 
+TEST(ReportText, TheSignOfNaNIsNotTold) {
+  const Errors errors{.count = 1, .worst = 0, .worst_a = -NAN, .worst_b = 1, .broken = 1};
+  EXPECT_EQ(error_text(errors, {1}), "1 number finite on one side only, the first at [0] (nan instead of 1)");
+}
+
 TEST(ReportText, LongNamesAreCutAtTheirBeginning) {
   EXPECT_EQ(short_name("abc", 3), "abc");
   EXPECT_EQ(short_name("abcd", 3), "\u2026bcd");
@@ -378,6 +383,18 @@ TEST(Comparison, WhatIsNotKeptIsSaid) {
   const std::string text = text_of(report, false);
   EXPECT_NE(text.find("the 1 compared of 2 tensors is within the tolerance"), std::string::npos) << text;
   EXPECT_NE(text.find("INCOMPLETE: 1 tensor was left out"), std::string::npos) << text;
+}
+
+TEST(Comparison, TensorsWithoutElementsShowNothing) {
+  const ir::Graph graph =
+      parsed("x: f32[0, 4]\ny = Unary{kind=exp}(x)\nz: f32[4]\nu = Unary{kind=exp}(z)\nreturn y, u\n");
+  const auto a = engine(built(graph));
+  const auto b = reference(graph);
+  const Report report = compared(*a, *b, {waves(DType::kF32, {0, 4}), waves(DType::kF32, {4})});
+  EXPECT_EQ(report.num_compared(), 1);
+  EXPECT_TRUE(report.is_complete());
+  for (const TensorDiff& diff : report.tensors)
+    EXPECT_EQ(diff.skipped, diff.a.name() == "y" ? "it has no elements" : "");
 }
 
 /// NaN on both sides are no error of 0: nothing was compared.

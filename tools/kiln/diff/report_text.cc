@@ -1,6 +1,7 @@
 #include "kiln/diff/report_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace kiln::diff {
@@ -11,7 +12,7 @@ constexpr size_t kLongestName = 80, kLongestInTable = 44;
 
 std::string number_text(double number, const char* format = "%.3g") {
   char text[40];
-  std::snprintf(text, sizeof text, format, number);
+  std::snprintf(text, sizeof text, format, std::isnan(number) ? NAN : number);  // a NaN's sign says nothing
   return text;
 }
 
