@@ -221,6 +221,8 @@ TEST(Options, DebugTensors) {
             "--saveAllDebugTensors needs --markDebug or --markUnfusedTensorsAsDebugTensors, or --loadEngine");
   EXPECT_EQ(parse({"--onnx=m", "--markDebug='a,b','it''s'"}).build.debug_tensors,
             (std::vector<std::string>{"a,b", "it's"}));
+  EXPECT_EQ(parse({"--onnx=m", "--markDebug=x", "--saveAllDebugTensors=raw", "--skipInference"}).warnings,
+            (std::vector<std::string>{"--saveAllDebugTensors writes nothing beside --skipInference: nothing is run"}));
   EXPECT_EQ(parse({"--loadEngine=p", "--markDebug=x", "--markUnfusedTensorsAsDebugTensors"}).warnings,
             (std::vector<std::string>{"--markDebug does nothing beside --loadEngine: nothing is built",
                                       "--markUnfusedTensorsAsDebugTensors does nothing beside --loadEngine: nothing is "
