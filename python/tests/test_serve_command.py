@@ -16,6 +16,7 @@ import pytest
 import serving
 
 import kiln_models
+from kiln.serve._sources import parse_shapes
 
 
 @pytest.fixture(scope="module")
@@ -192,6 +193,7 @@ def test_stopped_while_it_loads(tmp_path):
     (["a.plan", "b/a.plan"], 2, "two models are called 'a'"),
     (["a.plan", "--http-port=none", "--grpc-port=none"], 2, "nobody could ask the server"),
     (["nowhere.plan"], 1, "no model could be loaded"),
+    (["/usr"], 1, "'/usr' is a folder; --model-repository takes folders of models"),
     (["--model-repository", "nowhere"], 1, "there is no folder 'nowhere'"),
     (["a.plan", "--max-queue=0"], 1, "--max-queue is 0; at least 1 is needed"),
     (["a.plan", "--max-request-mib=0"], 1, "--max-request-mib is 0.0; at least 1 is needed"),
@@ -211,6 +213,28 @@ def test_wrong_words(words, status, said):
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert done.returncode == status and said in done.stderr, done.stderr
+
+
+def test_shapes_are_read():
+    for text, found in {
+        "": {},
+        "x:1x3,y:8": {"x": (1, 3), "y": (8,)},
+        "a:0:1x2": {"a:0": (1, 2)},
+        "x:": {"x": ()},
+        "it's:1x4": {"it's": (1, 4)},
+        "'it''s, a:0':2x4,b:3": {"it's, a:0": (2, 4), "b": (3,)},
+    }.items():
+        assert parse_shapes(text) == found
+    for text, said in {
+        "x": "'x' is not",
+        "x:1,": "'x:1' is not",
+        "x:1,y": "'y' is not",
+        ":1": "':1' is not",
+        "x:1xx2": "'x:1xx2' is not",
+        "x:1,x:2": "'x' is named twice",
+    }.items():
+        with pytest.raises(ValueError, match=said):
+            parse_shapes(text)
 
 
 def test_the_program_kiln_runs_it(plan, tmp_path):
