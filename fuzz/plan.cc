@@ -1,6 +1,6 @@
 // Whatever the bytes are, the plan reader accepts or explains; what it accepts survives a round trip, and its plugins
-// are asked for. The last byte, which readers of files ignore, chooses what the rest is: a file as it is, a file whose
-// checksums are made right, or a file's metadata alone.
+// are asked for. The last byte chooses what the bytes before it are: a file as it is, a file whose checksums are made
+// right, or a file's metadata alone.
 #include <cstdint>
 #include <span>
 

@@ -296,5 +296,6 @@ def load(
     else:
         raise TypeError(f"plan is a {type(plan).__name__}; a path or bytes are needed")
     if not data:
-        raise ValueError(f"{name or 'the plan'} is empty")
+        where = os.fspath(plan) if isinstance(plan, (str, os.PathLike)) else name or "the plan"
+        raise ValueError(f"{where} is empty")
     return Engine(data, device=device, name=name or "engine", plugins=plugins)

@@ -16,8 +16,9 @@ def diff(a: str | os.PathLike[str], b: str | os.PathLike[str] | None = None, **f
 
     Flags are those of `kiln diff` without their dashes (`builderOptimizationLevel=0`,
     `isolate=True`, `tolerance="1e-3/1e-5"`, `with_="--noTF32"`); `o="page.html"` writes a page. Returns the report of
-    `kiln diff --json`: `first_outside` is None where all tensors are within the tolerance. Raises Error with the program's
-    message where nothing can be compared.
+    `kiln diff --json`: `first_outside` is None where all tensors that were compared are within the tolerance, `complete`
+    says whether none was left out for want of memory or of finite numbers. Raises Error with the program's message where
+    nothing can be compared.
     """
     command = [program("kiln"), "diff", os.fspath(a), *([] if b is None else [os.fspath(b)]), "--json"]
     for name, value in flags.items():
@@ -28,6 +29,6 @@ def diff(a: str | os.PathLike[str], b: str | os.PathLike[str] | None = None, **f
         elif value is not False and value is not None:
             command.append(f"{flag}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
     done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode not in (0, 2):
+    if done.returncode not in (0, 2, 3):
         raise Error(done.stderr.strip().removeprefix("kiln: ") or f"kiln diff ended with status {done.returncode}")
     return json.loads(done.stdout)

@@ -44,3 +44,15 @@ def test_a_fault_is_named(right, tmp_path):
 def test_errors_are_the_programs(right):
     with pytest.raises(kiln.Error, match="has no input 'zz'"):
         kiln.diff(right, shapes="zz:1")
+
+
+def test_what_was_left_out_is_in_the_report(right, tmp_path):
+    two = kiln_models.affine()[0]
+    two.graph.input.append(onnx.helper.make_tensor_value_info("z", onnx.TensorProto.FLOAT, [2]))
+    two.graph.output.append(onnx.helper.make_tensor_value_info("logs", onnx.TensorProto.FLOAT, [2]))
+    two.graph.node.append(onnx.helper.make_node("Log", ["z"], ["logs"]))
+    onnx.save(two, tmp_path / "two.onnx")
+    np.array([-1, -2], "f").tofile(tmp_path / "z.bin")
+    report = kiln.diff(tmp_path / "two.onnx", shapes="x:3x4", loadInputs=f"z:{tmp_path / 'z.bin'}")
+    assert report["first_outside"] is None and not report["complete"] and report["num_not_finite"] == 1
+    assert kiln.diff(right, shapes="x:3x4")["complete"]

@@ -16,6 +16,7 @@ import pytest
 import serving
 
 import kiln_models
+from kiln.serve._sources import parse_shapes
 
 
 @pytest.fixture(scope="module")
@@ -192,11 +193,19 @@ def test_stopped_while_it_loads(tmp_path):
     (["a.plan", "b/a.plan"], 2, "two models are called 'a'"),
     (["a.plan", "--http-port=none", "--grpc-port=none"], 2, "nobody could ask the server"),
     (["nowhere.plan"], 1, "no model could be loaded"),
+    (["/usr"], 1, "'/usr' is a folder; --model-repository takes folders of models"),
     (["--model-repository", "nowhere"], 1, "there is no folder 'nowhere'"),
-    (["a.plan", "--max-queue=0"], 1, "max_queue is 0; at least 1 is needed"),
-    (["a.plan", "--poll-seconds=-1"], 2, "argument --poll-seconds: invalid _seconds value: '-1'"),
-    (["a.plan", "--poll-seconds=nan"], 2, "argument --poll-seconds: invalid _seconds value: 'nan'"),
-    (["a.plan", "--min-shapes=x"], 2, "invalid parse_shapes value: 'x'"),
+    (["a.plan", "--max-queue=0"], 1, "--max-queue is 0; at least 1 is needed"),
+    (["a.plan", "--max-request-mib=0"], 1, "--max-request-mib is 0.0; at least 1 is needed"),
+    (["a.plan", "--instances=1000"], 1, "--instances is 1000; --max-instances allows 256"),
+    (["a.plan", "--http-port=70000"], 1, "--http-port is 70000; ports end at 65535"),
+    (["a.plan", "--grpc-port=-1"], 1, "--grpc-port is -1; it may not be negative"),
+    (["a.plan", "--idle-seconds=1e9"], 1, "--idle-seconds is 1000000000.0; at most 1000000 seconds are possible"),
+    (["a.plan", "--max-request-mib=inf"], 2, "argument --max-request-mib: 'inf' is not a number from 0 on"),
+    (["a.plan", "--header-seconds=nan"], 2, "argument --header-seconds: 'nan' is not a number from 0 on"),
+    (["a.plan", "--http-port=abc"], 2, "argument --http-port: 'abc' is neither a port nor none"),
+    (["a.plan", "--min-shapes=x"], 2, "argument --min-shapes: 'x' is not of the form name:1x3x224x224"),
+    (["a.plan", "--poll-seconds=-1"], 2, "argument --poll-seconds: '-1' is not a number from 0 on"),
 ])  # fmt: skip
 def test_wrong_words(words, status, said):
     done = subprocess.run(
@@ -204,6 +213,28 @@ def test_wrong_words(words, status, said):
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert done.returncode == status and said in done.stderr, done.stderr
+
+
+def test_shapes_are_read():
+    for text, found in {
+        "": {},
+        "x:1x3,y:8": {"x": (1, 3), "y": (8,)},
+        "a:0:1x2": {"a:0": (1, 2)},
+        "x:": {"x": ()},
+        "it's:1x4": {"it's": (1, 4)},
+        "'it''s, a:0':2x4,b:3": {"it's, a:0": (2, 4), "b": (3,)},
+    }.items():
+        assert parse_shapes(text) == found
+    for text, said in {
+        "x": "'x' is not",
+        "x:1,": "'x:1' is not",
+        "x:1,y": "'y' is not",
+        ":1": "':1' is not",
+        "x:1xx2": "'x:1xx2' is not",
+        "x:1,x:2": "'x' is named twice",
+    }.items():
+        with pytest.raises(ValueError, match=said):
+            parse_shapes(text)
 
 
 def test_the_program_kiln_runs_it(plan, tmp_path):

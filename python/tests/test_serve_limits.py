@@ -1,5 +1,6 @@
 """kiln.serve: clients that send too much, too slowly or leave, full queues, and the end of a server."""
 
+import http.client
 import json
 import socket
 import threading
@@ -267,17 +268,59 @@ def test_a_protocol_whose_server_ends(engine, failure, monkeypatch):
         assert ("served no longer" if failure is None else "ValueError: as if of a bug") in server.failure
 
 
-def test_ports_in_use(engine):
+def raw_answer(server, data):
+    """The answer to bytes that need not be a request."""
+    host, _, port = server.http_address.rpartition(":")
+    with socket.create_connection((host, int(port)), 60) as connection:
+        connection.sendall(data)
+        response = http.client.HTTPResponse(connection)
+        response.begin()
+        return serving.Answer(response, response.read())
+
+
+def test_ports_in_use(engine, capfd):
     with serving.serve({"affine": engine}) as server:
         for kind in ("http", "grpc"):
             port = int(getattr(server, f"{kind}_address").rpartition(":")[2])
-            with pytest.raises(OSError, match="cannot listen on 127.0.0.1"):
+            with pytest.raises(OSError, match=f"cannot listen on 127.0.0.1:{port}: .*Address already in use"):
                 with serving.serve({"affine": engine}, **{f"{kind}_port": port}):
                     pass
+            assert capfd.readouterr().err == "", "gRPC writes to the standard error by itself"
+
+
+def test_what_is_no_http_is_an_error_of_the_protocol(engine):
+    with serving.serve({"affine": engine}, grpc_port=None) as server:
+        for data, status, words in (
+            (b"nonsense\r\n\r\n", 400, "the request is not HTTP: Invalid method encountered"),
+            (b"GET /v2 HTTP/9.9\r\n\r\n", 400, "the request is not HTTP: Invalid HTTP version"),
+            (b"GET /\xff HTTP/1.1\r\nhost: x\r\n\r\n", 400, "the request is not HTTP"),
+            (b"CONNECT x:80 HTTP/1.1\r\nhost: x\r\n\r\n", 400, "the request is not HTTP: invalid url b'x:80'"),
+            (b"POST /v2/models/affine/infer HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n", 400, "chunk size"),
+            (b"POST /v2 HTTP/1.1\r\ncontent-length: many\r\n\r\n", 400, "Invalid character in Content-Length"),
+            (b"GET /v2 HTTP/1.1\r\nlong: " + b"x" * 70_000, 431, "the head of the request is larger than 65536 bytes"),
+        ):
+            answer = raw_answer(server, data)
+            assert (answer.status, answer.headers["content-type"]) == (status, "application/json"), data
+            assert words in answer.error and answer.headers["connection"] == "close"
+        answer = raw_answer(server, b"GET /v2 HTTP/1.1\r\nhost: x\r\n\r\n" + b"nonsense\r\n\r\n")
+        assert answer.status == 200 and answer.json["name"] == "kiln", "the request ahead of nonsense is answered"
+        assert get(server, "/v2").status == 200
+
+
+def test_connections_beyond_the_limit_are_told(engine):
+    with serving.serve({"affine": engine}, grpc_port=None, max_connections=2) as server:
+        host, _, port = server.http_address.rpartition(":")
+        with socket.create_connection((host, int(port)), 60), socket.create_connection((host, int(port)), 60):
+            wait_for(lambda: get(server, "/v2").status == 503)
+            answer = get(server, "/v2")
+            assert answer.headers["content-type"] == "application/json" and answer.headers["retry-after"] == "1"
+            assert answer.error == "too many connections: the server takes 2 at one time"
+        wait_for(lambda: get(server, "/v2").status == 200)
 
 
 def test_settings_are_checked():
-    for name, value in (("max_queue", 0), ("body_seconds", -1), ("http_port", 70000), ("header_seconds", float("nan"))):
+    for name, value in (("max_queue", 0), ("body_seconds", -1), ("http_port", 70000), ("header_seconds", float("nan")),
+                        ("max_bytes_in_flight", float("inf")), ("idle_seconds", 1e9), ("instances", 1000)):  # fmt: skip
         with pytest.raises(ValueError, match=name):
             serving.settings(**{name: value})
 

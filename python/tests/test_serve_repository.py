@@ -248,6 +248,27 @@ def test_clients_may_not_load_unless_they_are_allowed_to(tmp_path, plans):
         assert factor_of(server) == 2
 
 
+def test_a_load_that_fails_names_the_model_once_and_its_file(tmp_path, plans, caplog):
+    folder = make_model_folder(tmp_path / "r", "scaled", None, {1: b"damaged", 2: plans[2][:1000]})
+    server = serving.kiln.serve.Server(repositories=[tmp_path / "r"], settings=serving.settings(http_port=None, grpc_port=None))
+    with server:
+        why = server.failed["scaled"]
+        assert why.startswith(f"model 'scaled' cannot be loaded: {folder}/2/model.plan:\n") and "truncated" in why, why
+        assert why.count("scaled") == 2 and why.count("cannot be loaded") == 1, why
+        assert [one.getMessage().count("cannot be loaded") for one in caplog.records if "scaled" in one.getMessage()] == [1]
+        (folder / "config.pbtxt").write_text("version_policy { all {} }")
+        with pytest.raises(ServeError, match=f"(?s)version 1: {folder}/1/model.plan:.*; version 2: {folder}/2/model.plan:"):
+            server.repository.load("scaled")
+        (folder / "config.pbtxt").write_text("nonsense: 1")
+        with pytest.raises(ServeError, match=f"cannot be loaded: {folder}/config.pbtxt: 1:1 "):
+            server.repository.load("scaled")
+        (folder / "config.pbtxt").unlink()
+        for content, name in ((b"", "is empty"), (plans[2] + b"more", "")):
+            (folder / "2" / "model.plan").write_bytes(content)
+            with pytest.raises(ServeError, match=f"cannot be loaded: {folder}/2/model.plan.*{name}"):
+                server.repository.load("scaled")
+
+
 def test_loading_anew_that_fails_keeps_the_old(tmp_path, plans):
     folder = make_model_folder(tmp_path, "scaled", None, {1: plans[2]})
     with serving.serve(repositories=[tmp_path], model_control=True) as server:

@@ -408,6 +408,7 @@ Result<std::shared_ptr<const Model>> read_tensor(Message bytes, ReadOptions opti
 
 Result<std::shared_ptr<const Model>> read_model_file(const std::string& path) {
   const auto file = TRY(MappedFile::open(path));
+  TRY(require(!file->bytes().empty(), "'", path, "': the file is empty"));
   return in_context(read_model(file->bytes(), {.folder = folder_of(path), .owner = file}),
                     [&] { return str('\'', path, '\''); });
 }

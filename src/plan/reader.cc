@@ -109,6 +109,7 @@ Status Reader::read_table(std::span<const std::byte, kHeaderBytes> bytes) {
 Status Reader::read_header() {
   std::array<std::byte, kHeaderBytes> bytes;
   const std::optional<uint64_t> size = source_.size();
+  if (size == 0u) return error(Code::kCorrupt, "this is not a plan file: it is empty");
   if (size && *size < kTableEnd) {
     const std::span<std::byte> begin = std::span(bytes).first(std::min<uint64_t>(*size, sizeof kMagic));
     TRY(in_context(source_.read(0, begin), [] { return "header"; }));
@@ -126,6 +127,9 @@ Status Reader::read_header() {
     return error(Code::kCorrupt, "header: a size of ", total_, " bytes; at most ", kMaxPlanBytes, " are possible");
   if (size && total_ > *size)
     return error(Code::kCorrupt, "truncated: the header says ", total_, " bytes, there are ", *size);
+  if (size && total_ < *size)
+    return error(Code::kCorrupt, "the header says ", total_, " bytes, there are ", *size, ": the ", *size - total_,
+                 " behind the plan's end do not belong to it");
   return read_table(bytes);
 }
 

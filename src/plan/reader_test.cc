@@ -336,7 +336,7 @@ TEST(PlanReader, AnotherVersionNamesBothAndTheRemedy) {
 }
 
 TEST(PlanReader, SaysWhatIsNoPlan) {
-  EXPECT_EQ(message_of({}), "plan: this is not a plan file: 0 bytes; a plan's header and section table alone take 320");
+  EXPECT_EQ(message_of({}), "plan: this is not a plan file: it is empty");
   EXPECT_EQ(message_of(Plain(100)),
             "plan: this is not a plan file: 100 bytes; a plan's header and section table alone take 320");
   EXPECT_EQ(message_of(Plain(500)),
@@ -353,10 +353,20 @@ TEST(PlanReader, NamesTheDamagedSection) {
       << message_of(bytes);
 }
 
-TEST(PlanReader, IgnoresWhatFollows) {
-  Plain bytes = written(sample_plan());
-  bytes.resize(bytes.size() + 100);
-  EXPECT_TRUE(read_plan(bytes));
+TEST(PlanReader, WhatFollowsDoesNotBelongToIt) {
+  const Plain bytes = written(sample_plan());
+  Plain longer = bytes;
+  longer.resize(longer.size() + 100);
+  const size_t size = bytes.size();
+  EXPECT_EQ(message_of(longer), str("plan: the header says ", size, " bytes, there are ", size + 100,
+                                    ": the 100 behind the plan's end do not belong to it"));
+  longer.resize(size + 1);
+  EXPECT_NE(message_of(longer).find("the 1 behind the plan's end"), std::string::npos) << message_of(longer);
+  longer = bytes;
+  longer.insert(longer.end(), bytes.begin(), bytes.end());
+  EXPECT_NE(message_of(longer), "") << "two plans";
+  Trickle stream(longer, 100'000);  // it may hold more than a plan
+  EXPECT_TRUE(read_plan(stream));
 }
 
 }  // namespace

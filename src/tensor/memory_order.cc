@@ -1,14 +1,17 @@
 #include "tensor/memory_order.h"
 
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "tensor/view.h"
 
 namespace kiln {
 namespace {
 
-/// Whether the axes that have more than one element keep their order.
+/// Whether memory has the elements in row-major order: axes that have more than one element keep their order.
 bool keeps_order(const Format& format, std::span<const int64_t> extents) {
+  if (format.is_blocked()) return false;
   int last = -1;
   for (int position = 0; position < static_cast<int>(extents.size()); ++position) {
     const int axis = format.axis_at(position);
@@ -54,6 +57,47 @@ void gather_packed(const Extents& extents, const Extents& strides, const View& s
   });
 }
 
+/// Elements in row-major order of `extents`, which are `strides` apart in the source.
+void gather(const Extents& extents, const Extents& strides, const View& source, const MutableView& target) {
+  const std::byte* const from = source.data();
+  std::byte* const to = target.data();
+  switch (bits_of(source.dtype())) {
+    case 64: return gather_rows<8>(extents, strides, from, to);
+    case 32: return gather_rows<4>(extents, strides, from, to);
+    case 16: return gather_rows<2>(extents, strides, from, to);
+    case 8: return gather_rows<1>(extents, strides, from, to);
+    default: return gather_packed(extents, strides, source, target);
+  }
+}
+
+/// Calls `visit(element, place)` for each element, row-major, and its place in memory that has blocks.
+template <class Visit>
+void for_each_place(const Format& format, const Extents& extents, Visit visit) {
+  std::vector<std::vector<int64_t>> offsets(extents.size());  // by axis and index along it: their sum is the place
+  int64_t stride = format.block();
+  for (int position = static_cast<int>(extents.size()); position-- > 0;) {
+    const int axis = format.axis_at(position);
+    const int64_t extent = extents[static_cast<size_t>(axis)], block = format.block_axis() == axis ? format.block() : 1;
+    for (int64_t i = 0; i < extent; ++i) offsets[static_cast<size_t>(axis)].push_back(i / block * stride + i % block);
+    stride *= (extent + block - 1) / block;
+  }
+  Extents at(extents.size(), 0);
+  for (int64_t element = 0, total = volume(extents); element < total; ++element) {
+    int64_t place = 0;
+    for (size_t axis = 0; axis < at.size(); ++axis) place += offsets[axis][static_cast<size_t>(at[axis])];
+    visit(element, place);
+    for (size_t axis = at.size(); axis-- > 0 && ++at[axis] == extents[axis];) at[axis] = 0;
+  }
+}
+
+/// Fails unless `stored` are all bytes of a tensor's memory.
+Status check_stored(const Format& format, DType dtype, const Extents& extents, std::span<const std::byte> stored) {
+  TRY(require(format.rank() == 0 || format.rank() == static_cast<int>(extents.size()), dtype, extents,
+              " has no format ", format));
+  return require(std::ssize(stored) == TRY(stored_bytes(format, dtype, extents)), std::ssize(stored), " bytes for ",
+                 dtype, extents, " in format ", format);
+}
+
 }  // namespace
 
 Extents in_memory_order(const Format& format, std::span<const int64_t> extents) {
@@ -64,53 +108,56 @@ Extents in_memory_order(const Format& format, std::span<const int64_t> extents) 
   return result;
 }
 
+Result<int64_t> stored_bytes(const Format& format, DType dtype, const Extents& extents) {
+  TRY(checked_volume(extents));
+  return size_bytes(dtype, format.storage_volume(extents));
+}
+
 Result<HostTensor> in_memory_order(const Format& format, const HostTensor& value) {
   TRY(require(!format.is_blocked() && (format.rank() == 0 || format.rank() == value.rank()), "a constant ",
               value.dtype(), value.extents(), " has no format ", format));
   Extents extents = in_memory_order(format, value.extents());
   if (keeps_order(format, value.extents()) || value.volume() == 0) return value.reshaped(std::move(extents));
-  const Extents strides = in_memory_order(format, row_major_strides(value.extents()));
-  HostTensor::Fresh fresh = TRY(HostTensor::make(value.dtype(), extents));
-  const std::byte* const source = value.bytes().data();
-  std::byte* const target = fresh.data.data();
-  switch (bits_of(value.dtype())) {
-    case 64: gather_rows<8>(extents, strides, source, target); break;
-    case 32: gather_rows<4>(extents, strides, source, target); break;
-    case 16: gather_rows<2>(extents, strides, source, target); break;
-    case 8: gather_rows<1>(extents, strides, source, target); break;
-    default: gather_packed(extents, strides, View(value), MutableView(value.dtype(), extents, target));
-  }
+  HostTensor::Fresh fresh = TRY(HostTensor::make(value.dtype(), std::move(extents)));
+  TRY(to_memory_order(format, value, fresh.data));
   return std::move(fresh.tensor);
+}
+
+Status to_memory_order(const Format& format, const HostTensor& value, std::span<std::byte> stored) {
+  TRY(check_stored(format, value.dtype(), value.extents(), stored));
+  if (value.volume() == 0) return {};
+  if (keeps_order(format, value.extents())) {
+    std::ranges::copy(value.bytes(), stored.begin());
+    return {};
+  }
+  const View source(value);
+  if (!format.is_blocked()) {
+    const Extents extents = in_memory_order(format, value.extents());
+    gather(extents, in_memory_order(format, row_major_strides(value.extents())), source,
+           MutableView(value.dtype(), extents, stored.data()));
+    return {};
+  }
+  const MutableView target(value.dtype(), Extents{format.storage_volume(value.extents())}, stored.data());
+  for_each_place(format, value.extents(),
+                 [&](int64_t element, int64_t place) { target.copy_element(place, source, element); });
+  return {};
 }
 
 Result<HostTensor> from_memory_order(const Format& format, DType dtype, const Extents& extents,
                                      std::span<const std::byte> stored) {
-  TRY(require(std::ssize(stored) == size_bytes(dtype, format.storage_volume(extents)), std::ssize(stored),
-              " bytes for ", dtype, extents, " in format ", format));
-  TRY(require(bits_of(dtype) >= 8 || !format.is_blocked(), dtype, " in blocks, format ", format,
-              ", cannot be brought into linear order"));
+  TRY(check_stored(format, dtype, extents, stored));
   HostTensor::Fresh fresh = TRY(HostTensor::make(dtype, extents));
-  Extents strides(extents.size());  // of the axes, that which is in blocks counted in blocks
-  int64_t stride = format.block();
-  for (int position = static_cast<int>(extents.size()); position-- > 0;) {
-    const auto axis = static_cast<size_t>(format.axis_at(position));
-    strides[axis] = stride;
-    const bool is_blocked = format.is_blocked() && static_cast<int>(axis) == format.block_axis();
-    stride *= is_blocked ? (extents[axis] + format.block() - 1) / format.block() : extents[axis];
+  if (keeps_order(format, extents) || stored.empty()) {
+    std::ranges::copy(stored, fresh.data.begin());
+    return std::move(fresh.tensor);
   }
   const View source(dtype, Extents{format.storage_volume(extents)}, stored.data());
   const MutableView target(dtype, extents, fresh.data.data());
-  Extents at(extents.size(), 0);
-  for (int64_t i = 0, count = volume(extents); i < count; ++i) {
-    int64_t from = 0;
-    for (size_t axis = 0; axis < at.size(); ++axis) {
-      const bool is_blocked = format.is_blocked() && static_cast<int>(axis) == format.block_axis();
-      from +=
-          is_blocked ? at[axis] / format.block() * strides[axis] + at[axis] % format.block() : at[axis] * strides[axis];
-    }
-    target.copy_element(i, source, from);
-    for (size_t axis = at.size(); axis-- > 0 && ++at[axis] == extents[axis];) at[axis] = 0;
-  }
+  if (format.is_blocked())
+    for_each_place(format, extents,
+                   [&](int64_t element, int64_t place) { target.copy_element(element, source, place); });
+  else
+    gather(extents, format.strides(extents), source, target);
   return std::move(fresh.tensor);
 }
 

@@ -1,4 +1,4 @@
-/// Brings axes as ops count them to axes as memory has them.
+/// Brings axes as ops count them to axes as memory has them, and back.
 #pragma once
 
 #include <span>
@@ -16,8 +16,14 @@ Extents in_memory_order(const Format& format, std::span<const int64_t> extents);
 /// blocks, which only copies read, and for want of memory.
 Result<HostTensor> in_memory_order(const Format& format, const HostTensor& value);
 
-/// The elements of a tensor that memory has in `format`, blocks included, in row-major order; `stored` are all bytes of
-/// that memory. Fails for want of memory, and for elements of less than a byte in blocks.
+/// Bytes of the memory that has a tensor in `format`, what fills up blocks included. Fails where there are too many.
+Result<int64_t> stored_bytes(const Format& format, DType dtype, const Extents& extents);
+
+/// Writes elements to their places in memory in `format`; what fills up blocks stays as it is. `stored` are all bytes
+/// of that memory.
+Status to_memory_order(const Format& format, const HostTensor& value, std::span<std::byte> stored);
+
+/// The elements of a tensor that memory has in `format`, in row-major order. Fails for want of memory.
 Result<HostTensor> from_memory_order(const Format& format, DType dtype, const Extents& extents,
                                      std::span<const std::byte> stored);
 

@@ -62,24 +62,48 @@ TEST(MemoryOrder, RefusesWhatIsNoFormatOfTheTensor) {
 }
 
 TEST(MemoryOrder, ComesBackInLinearOrder) {
-  const Extents extents{2, 3, 2, 2};
-  HostTensor::Fresh fresh = *HostTensor::make(DType::kF16, extents);
-  for (int64_t i = 0; i < volume(extents); ++i) store_number(DType::kF16, fresh.data.data(), i, static_cast<double>(i));
-  for (const Format& format : {Format(), Format::channels_last(4), Format::permuted(std::vector<int>{3, 1, 0, 2})}) {
-    const HostTensor stored = *in_memory_order(format, fresh.tensor);
-    const auto back = from_memory_order(format, DType::kF16, extents, stored.bytes());
-    ASSERT_TRUE(back) << back.error().message;
-    EXPECT_TRUE(*back == fresh.tensor) << format.text();
-  }
+  for (const DType dtype : {DType::kF16, DType::kI4, DType::kI64})
+    for (const Extents& extents : {Extents{2, 5, 3, 4}, Extents{1, 3, 1, 1}, Extents{2, 0, 3, 1}})
+      for (const Format& format : {Format(), Format::channels_last(4), Format::permuted(std::vector<int>{3, 1, 0, 2}),
+                                   Format::linear().blocked(1, 4), Format::channels_last(4).blocked(1, 8)}) {
+        const HostTensor tensor = counting(dtype, extents);
+        std::vector<std::byte> stored(static_cast<size_t>(*stored_bytes(format, dtype, extents)));
+        ASSERT_TRUE(to_memory_order(format, tensor, stored));
+        const auto back = from_memory_order(format, dtype, extents, stored);
+        ASSERT_TRUE(back) << back.error().message;
+        EXPECT_TRUE(*back == tensor) << str(dtype, extents, " in ", format);
+        EXPECT_TRUE(format.is_blocked() || std::ranges::equal(stored, in_memory_order(format, tensor)->bytes()));
+      }
+}
+
+TEST(MemoryOrder, ChannelsLastIsStoredAsByHand) {
+  std::vector<std::byte> stored(32);
+  ASSERT_TRUE(to_memory_order(Format::channels_last(4), counting(DType::kF32, {1, 2, 2, 2}), stored));
+  const View places(DType::kF32, Extents{8}, stored.data());
+  const double wanted[] = {0, 4, 1, 5, 2, 6, 3, 7};
+  for (int64_t i = 0; i < 8; ++i) EXPECT_EQ(places[i], wanted[i]) << i;
 }
 
 TEST(MemoryOrder, BlocksComeBackWithoutTheirPadding) {
   const Format format = Format().blocked(1, 2);  // of three channels, in two blocks
+  const Extents extents{1, 3, 2};
   const std::vector<int8_t> stored{1, 3, 2, 4, 5, 0, 6, 0};
-  const auto back = from_memory_order(format, DType::kI8, {1, 3, 2}, std::as_bytes(std::span(stored)));
+  const auto back = from_memory_order(format, DType::kI8, extents, std::as_bytes(std::span(stored)));
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(View(*back).integers(), (std::vector<int64_t>{1, 2, 3, 4, 5, 6}));
-  EXPECT_FALSE(from_memory_order(format, DType::kI8, {1, 3, 2}, std::as_bytes(std::span(stored).first(6))));
+  std::vector<int8_t> again(8, 9);
+  ASSERT_TRUE(to_memory_order(format, *back, std::as_writable_bytes(std::span(again))));
+  EXPECT_EQ(again, (std::vector<int8_t>{1, 3, 2, 4, 5, 9, 6, 9})) << "what fills up blocks stays";
+}
+
+TEST(MemoryOrder, RefusesMemoryOfAnotherSize) {
+  const Format format = Format().blocked(1, 2);
+  std::vector<std::byte> stored(6);
+  const auto back = from_memory_order(format, DType::kI8, {1, 3, 2}, stored);
+  ASSERT_FALSE(back);
+  EXPECT_EQ(back.error().message, "6 bytes for i8[1, 3, 2] in format []:1/2");
+  EXPECT_FALSE(to_memory_order(format, counting(DType::kI8, {1, 3, 2}), stored));
+  EXPECT_FALSE(from_memory_order(Format::channels_last(4), DType::kI8, {6}, stored)) << "a format of another rank";
 }
 
 }  // namespace

@@ -10,8 +10,7 @@ std::pair<std::string, std::string> parse_pair(const std::string& piece, std::st
   const size_t quote = piece.rfind('\'');
   const size_t colon = quote == std::string::npos ? piece.rfind(':') : piece.find(':', quote);
   require(colon != std::string::npos, flag, ": '", piece, "' has no value; name:value is expected");
-  std::string name(trim(std::string_view(piece).substr(0, colon)));
-  std::erase(name, '\'');
+  std::string name = unquoted(trim(std::string_view(piece).substr(0, colon)));
   require(!name.empty(), flag, ": '", piece, "' has no name before the colon");
   std::string value(trim(std::string_view(piece).substr(colon + 1)));
   require(!value.empty() || no_value == NoValue::kAllowed, flag, ": '", name, "' has no value after the colon");

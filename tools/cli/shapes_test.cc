@@ -30,6 +30,12 @@ TEST(Shapes, NamesMayHaveColonsAndCommas) {
   EXPECT_EQ(parse_shapes("'a,b':7", "--shapes"), (NamedExtents{{"a,b", {7}}}));
 }
 
+TEST(Shapes, NamesMayHaveQuotes) {
+  EXPECT_EQ(parse_shapes("'it''s':1x2,b:3", "--shapes"), (NamedExtents{{"it's", {1, 2}}, {"b", {3}}}));
+  EXPECT_EQ(parse_shapes("'''a'':0''':7", "--shapes"), (NamedExtents{{"'a':0'", {7}}}));
+  EXPECT_EQ(parse_pairs("'it''s:0':C:/x.bin", "--loadInputs"), (NamedTexts{{"it's:0", "C:/x.bin"}}));
+}
+
 TEST(Shapes, QuotedNamesEndAtTheirQuote) {
   EXPECT_EQ(parse_pairs("'x:0':C:/x.bin,y:my file.bin", "--loadInputs"),
             (NamedTexts{{"x:0", "C:/x.bin"}, {"y", "my file.bin"}}));

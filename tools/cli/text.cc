@@ -66,8 +66,23 @@ std::vector<std::string> split(std::string_view text, char separator) {
       start = i + 1;
     }
   }
-  require(!quoted, "'", text, "' has a single quote without its partner");
+  require(!quoted, "'", text,
+          "' has a single quote without its partner; one that belongs to a name is written 'it''s'");
   return pieces;
+}
+
+std::string unquoted(std::string_view text) {
+  std::string name;
+  bool inside = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool is_quote = text[i] == '\'', is_doubled = is_quote && inside && text.substr(i + 1).starts_with('\'');
+    if (!is_quote || is_doubled) name += text[i];
+    if (is_doubled)
+      ++i;
+    else if (is_quote)
+      inside = !inside;
+  }
+  return name;
 }
 
 int64_t parse_int(std::string_view text, std::string_view what) {

@@ -45,6 +45,9 @@ std::string_view trim(std::string_view text);
 /// an unclosed quote fails.
 std::vector<std::string> split(std::string_view text, char separator);
 
+/// A name as it is meant: without its single quotes; two of them within quotes stand for one. "'it''s'" is it's.
+std::string unquoted(std::string_view text);
+
 /// The whole text as a number; `what` names it in the message of the failure.
 int64_t parse_int(std::string_view text, std::string_view what);
 double parse_number(std::string_view text, std::string_view what);

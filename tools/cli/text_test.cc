@@ -13,7 +13,19 @@ TEST(Text, SplitsOutsideQuotes) {
   EXPECT_EQ(split("'a,b':1,c:2", ','), (Pieces{"'a,b':1", "c:2"}));
   EXPECT_EQ(split("a,", ','), (Pieces{"a", ""}));
   EXPECT_EQ(split("  ", ','), Pieces{});
-  EXPECT_EQ(failure_of([] { split("'a,b", ','); }), "''a,b' has a single quote without its partner");
+  EXPECT_EQ(failure_of([] { split("'a,b", ','); }),
+            "''a,b' has a single quote without its partner; one that belongs to a name is written 'it''s'");
+}
+
+TEST(Text, QuotesWithinQuotesAreWrittenTwice) {
+  EXPECT_EQ(unquoted("a"), "a");
+  EXPECT_EQ(unquoted("'a,b'"), "a,b");
+  EXPECT_EQ(unquoted("in'put:0'"), "input:0");
+  EXPECT_EQ(unquoted("'it''s'"), "it's");
+  EXPECT_EQ(unquoted("it'''s'"), "it's");
+  EXPECT_EQ(unquoted("''''"), "'");
+  EXPECT_EQ(unquoted("''"), "");
+  EXPECT_EQ(split("'it''s, a':1,b:2", ','), (std::vector<std::string>{"'it''s, a':1", "b:2"}));
 }
 
 TEST(Text, ReadsNumbersWhole) {

@@ -13,7 +13,8 @@ struct Exit {
   int status;
 };
 
-/// Exits with 2 where the two differ by more than the tolerance.
+/// Exits with 2 where the two differ by more than the tolerance, with 3 where they do not as far as they could be
+/// compared, but tensors were left out for want of memory or of finite numbers.
 Status run_diff(const cli::Arguments& arguments);
 Status run_dump(const cli::Arguments& arguments);
 Status run_profile(const cli::Arguments& arguments);

@@ -47,6 +47,24 @@ Result<std::unique_ptr<diff::Side>> engine_of(const diff::Network& network, int 
   return TRY(diff::EngineSide::create(std::move(session), profile, network.path, least));
 }
 
+constexpr std::string_view kBuildFlags[] = {"--backend",
+                                            "--instructions",
+                                            "--fp16",
+                                            "--bf16",
+                                            "--noTF32",
+                                            "--stronglyTyped",
+                                            "--builderOptimizationLevel",
+                                            "--maxAuxStreams",
+                                            "--tacticSources"};
+
+/// Fails at a flag for builds where `a` is a plan: nothing is built with it.
+void require_built(const cli::Arguments& arguments, const diff::Network& a, const diff::Network& b) {
+  for (const cli::Flag* flag : arguments.flags())
+    cli::require(!a.plan || std::ranges::find(kBuildFlags, flag->name) == std::end(kBuildFlags), flag->name,
+                 " says how an ONNX file a is built, and ", a.path, " is a plan, which is built already",
+                 b.plan ? "" : str("; --with=\"FLAGS\" builds ", b.path));
+}
+
 /// The flags of --with, as a command line has them.
 cli::Arguments flags_of_b(const std::string& text) {
   std::vector<std::string> words;
@@ -55,21 +73,11 @@ cli::Arguments flags_of_b(const std::string& text) {
   std::vector<const char*> given;
   for (const std::string& word : words) given.push_back(word.c_str());
   cli::Arguments flags(given, {kFlags});
-  constexpr std::string_view kBuild[] = {"--backend",
-                                         "--instructions",
-                                         "--fp16",
-                                         "--bf16",
-                                         "--noTF32",
-                                         "--stronglyTyped",
-                                         "--builderOptimizationLevel",
-                                         "--maxAuxStreams",
-                                         "--tacticSources",
-                                         "--verbose"};
   cli::require(flags.operands().empty(), "--with: '", flags.operands().empty() ? "" : flags.operands()[0],
                "' is no flag");
   for (const cli::Flag* flag : flags.flags())
-    cli::require(std::ranges::find(kBuild, flag->name) != std::end(kBuild), "--with: ", flag->name,
-                 " says nothing of how b is built");
+    cli::require(flag->name == "--verbose" || std::ranges::find(kBuildFlags, flag->name) != std::end(kBuildFlags),
+                 "--with: ", flag->name, " says nothing of how b is built");
   return flags;
 }
 
@@ -91,6 +99,7 @@ Status run_diff(const cli::Arguments& arguments) {
   int64_t seed = 0;
   arguments.read("--seed", seed, 0);
   const std::string page = arguments.text("-o");
+  cli::require(page != "-", "-o: the standard output has the report; name a file for the page");
   if (!page.empty()) require_page(page);
 
   const diff::Network a = TRY(diff::open_network(path_a)), b = TRY(diff::open_network(path_b));
@@ -98,6 +107,7 @@ Status run_diff(const cli::Arguments& arguments) {
   cli::require(!build_b || !b.plan, "--with: ", path_b, " is a plan, which is built already");
   cli::require(operands.size() > 2 || !a.plan, "kiln diff ", path_a,
                ": a plan is compared with another plan or with its ONNX file; name it behind the plan");
+  require_built(arguments, a, b);
   const cli::NamedExtents shapes =
       arguments.has("--shapes") ? cli::parse_shapes(arguments.text("--shapes"), "--shapes") : cli::NamedExtents();
   const diff::RunInputs chosen = TRY(diff::choose_inputs(a, b, shapes));
@@ -122,6 +132,7 @@ Status run_diff(const cli::Arguments& arguments) {
   std::fputs(text.c_str(), stdout);
   if (!page.empty()) cli::write_file(page, diff::page_of(report), "page of -o");
   if (report.first_outside() || !report.faulty().empty()) throw Exit{2};
+  if (!report.is_complete()) throw Exit{3};
   return {};
 }
 

@@ -62,7 +62,7 @@ def no_json(word):
 def diff(*words):
     """The report of a comparison, and the exit status."""
     told = run(KILN, "diff", *words, "--json")
-    assert told.returncode in (0, 2), told.stderr
+    assert told.returncode in (0, 2, 3), told.stderr
     return json.loads(told.stdout, parse_constant=no_json), told.returncode
 
 
@@ -121,6 +121,31 @@ class Agree(unittest.TestCase):
         self.assertIn("input 'x' f32[3]", run(KILN, "diff", plan, path, f"--loadInputs=x:{file}").stderr)
 
 
+    def test_what_was_left_out_is_no_success(self):
+        path = three_products("left_out.onnx")
+        words = [path, "--shapes=x:1000x4"]
+        report, status = diff(*words)
+        self.assertEqual((status, report["complete"], report["num_not_compared"]), (0, True, 0))
+        report, status = diff(*words, "--keep=17K")
+        self.assertEqual((status, report["complete"], report["num_compared"]), (3, False, 1))
+        self.assertGreater(report["num_not_compared"], 1)
+        told = run(KILN, "diff", *words, "--keep=17K")
+        self.assertEqual(told.returncode, 3)
+        self.assertRegex(told.stdout, r"the 1 compared of \d+ tensors is within the tolerance.*\nINCOMPLETE: \d+ tensors were left out.*--keep")
+
+    def test_no_finite_number_is_no_success(self):
+        path = model("logs.onnx", [node("Log", ["x"], ["y"]), node("Exp", ["z"], ["w"])], [], [value("x", 2), value("z", 2)], [value("y", 2), value("w", 2)])
+        file = FOLDER / "negative.bin"
+        file.write_bytes(array.array("f", [-1, -2]).tobytes())
+        told = run(KILN, "diff", path, f"--loadInputs=x:{file}")
+        self.assertEqual(told.returncode, 3, told.stderr)
+        self.assertIn("INCOMPLETE: 1 tensor has no finite number in a or b", told.stdout)
+        alone = model("log.onnx", [node("Log", ["x"], ["y"])], [], [value("x", 2)], [value("y", 2)])
+        told = run(KILN, "diff", alone, f"--loadInputs=x:{file}")
+        self.assertEqual(told.returncode, 1)
+        self.assertIn("none of its 2 numbers is finite, in a as in b", told.stderr)
+
+
 class Differ(unittest.TestCase):
     def test_a_layer_with_other_weights_is_named(self):
         right, wrong = three_products("right.onnx"), three_products("wrong.onnx", 0.5)
@@ -158,6 +183,8 @@ class Refuse(unittest.TestCase):
     def test_what_cannot_be_compared(self):
         plan, right = plan_of(DIGITS, "digits.plan"), three_products("refuse.onnx")
         other = model("other.onnx", [node("Exp", ["image"], ["y"])], [], [value("image", 1, 1, 8, 8)], [value("y", 1, 1, 8, 8)])
+        empty = FOLDER / "empty.onnx"
+        empty.write_bytes(b"")
         damaged = FOLDER / "damaged.plan"
         damaged.write_bytes(plan.read_bytes()[:1000])
         for message, *words in [
@@ -165,9 +192,15 @@ class Refuse(unittest.TestCase):
             ("are they of one network?", plan, other),
             ("a plan is compared with another plan or with its ONNX file", plan),
             ("is a plan, which is built already", right, plan, "--with=--fp16"),
+            ("--fp16 says how an ONNX file a is built, and", plan, plan, "--fp16"),
+            ('is a plan, which is built already; --with="FLAGS" builds', plan, DIGITS, "--noTF32"),
             ("damaged.plan", damaged, right),
             ("No such file", FOLDER / "nowhere.onnx"),
+            (f"'{empty}': the file is empty", empty),
+            (f"'{empty}': the file is empty", plan, empty),
             ("--tolerance is 'much'", right, "--tolerance=much"),
+            ("'probabilities': it has no elements", DIGITS, "--shapes=image:0x1x8x8"),
+            ("-o: the standard output has the report", right, "-o", "-"),
             ("has no input 'zz'", right, "--shapes=zz:1"),
             ("has no input 'zz'", right, "--loadInputs=zz:file"),
             ("usage: kiln diff a [b]",),

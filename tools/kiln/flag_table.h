@@ -35,7 +35,8 @@ inline constexpr cli::Flag kFlags[] = {
     {"--json", "", kDiff, "print the comparison as JSON"},
     {"--seed", "N", kDiff, "make up other inputs; default 0"},
     {"--loopRuns", "N", kDiff, "compare so many runs of a loop's tensors; default 100"},
-    {"--keep", "SIZE", kDiff, "memory for b's tensors, in MiB if no unit is given; default 4G"},
+    {"--keep", "SIZE", kDiff,
+     "memory for b's tensors, in MiB if no unit is given; default 4G; where it is too little, the status is 3"},
     as_trtexec("--loadInputs", kDiff),
     as_trtexec("--stronglyTyped", kDiff),
 

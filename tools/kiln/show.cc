@@ -24,7 +24,8 @@ enum class Content : uint8_t { kPlan, kJson, kOnnx };
 Content content_of(std::span<const std::byte> bytes) {
   if (is_plan(bytes)) return Content::kPlan;
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const size_t first = text.find_first_not_of(" \t\r\n");
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // which some shells write ahead of text
+  const size_t first = text.find_first_not_of(" \t\r\n", text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
   return first != text.npos && (text[first] == '{' || text[first] == '[') ? Content::kJson : Content::kOnnx;
 }
 
@@ -74,7 +75,8 @@ Result<TimedPlan> read_timed(const Wanted& wanted, const std::shared_ptr<const M
   shown.plan = TRY(in_context(plan::read_plan(file->bytes(), file), [&] { return wanted.path; }));
   const auto& profiles = shown.plan->profiles;
   TRY(require(static_cast<size_t>(wanted.profile) < profiles.size(), "--useProfile: ", wanted.path, " has ",
-              profiles.size(), " profiles; ", wanted.profile, " is not one of them"));
+              profiles.size(), profiles.size() == 1 ? " profile; " : " profiles; ", wanted.profile,
+              " is not one of them, which count from 0"));
   cli::require_inputs(shapes, names_of(*shown.plan), wanted.path);
   if (!wanted.run) return shown;
   const auto run = [&]() -> Result<StepTimes> {
@@ -127,6 +129,8 @@ Result<Picture> read_picture(const cli::Arguments& arguments, const Wanted& want
     TRY(allow_flags(arguments, kForReports, wanted.path, "a report of an engine"));
     const Datum data = TRY(read_json(wanted.path));
     if (!is_profile(data)) return in_context(read_layer_info(data, wanted.profile), [&] { return wanted.path; });
+    TRY(require(!arguments.has("--useProfile"), "flag --useProfile means nothing here: ", wanted.path,
+                " has times of one profile alone"));
     const auto times = TRY(in_context(read_profile(data), [&] { return wanted.path; }));
     Picture picture = picture_of(times);
     TRY(add_times(times, picture));
@@ -145,6 +149,8 @@ Status run_show(const cli::Arguments& arguments) {
   arguments.read("--runs", wanted.runs, 1);
   arguments.read("--useProfile", wanted.profile, 0);
   wanted.run = !arguments.has("--noRun") && wanted.profile_file.empty();
+  TRY(require(wanted.run || !arguments.has("--runs"), "flag --runs means nothing beside ",
+              wanted.profile_file.empty() ? "--noRun" : "--layerTimes", ": nothing is run"));
   const std::filesystem::path path = wanted.path;
   const std::string output = arguments.text("-o", path.stem().string() + ".html");
   const bool to_stdout = output == "-";

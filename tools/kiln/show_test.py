@@ -190,6 +190,10 @@ class Data(unittest.TestCase):
         runs, nan = FOLDER / "runs.json", FOLDER / "nan.json"
         runs.write_text('[\n  { "startEnqMs" : 1, "computeMs" : 0.5, "latencyMs" : 0.5 }\n]')
         nan.write_text('[\n  { "count" : 2 }\n, { "name" : "a", "averageMs" : 0, "percentage" : -nan }\n]')
+        one_profile, marked, empty = FOLDER / "one_profile.json", FOLDER / "marked.json", FOLDER / "empty.json"
+        one_profile.write_text('[{"count": 1}, {"name": "a", "averageMs": 1, "medianMs": 1}]')
+        marked.write_bytes(b"\xef\xbb\xbf {}")  # a byte order mark, as PowerShell writes it
+        empty.write_bytes(b"")
         half, deep = FOLDER / "half.plan", FOLDER / "deep.json"
         half.write_bytes(plan.read_bytes()[:3000])
         deep.write_text("[" * 100000)
@@ -205,7 +209,12 @@ class Data(unittest.TestCase):
             ("no profile: a list is needed", plan, f"--layerTimes={info}"),
             ("flag --fp16 means nothing here", plan, "--fp16"),
             ("flag --noRun means nothing here", info, "--noRun"),
-            ("has 1 profiles; 3 is not one of them", plan, "--useProfile=3"),
+            ("has 1 profile; 3 is not one of them", plan, "--useProfile=3"),
+            ("flag --useProfile means nothing here", one_profile, "--useProfile=1"),
+            ("flag --runs means nothing beside --noRun", plan, "--noRun", "--runs=3"),
+            ("flag --runs means nothing beside --layerTimes", plan, f"--layerTimes={one_profile}", "--runs=3"),
+            ('no layer information: an object with "Layers" is needed', marked),
+            (f"'{empty}': the file is empty", empty),
             ("has no input 'zz'; its inputs are 'image'", plan, "--shapes=zz:1"),
             ("--runs: 0 is outside [1, 2147483647]", plan, "--runs=0"),
             ("flag -o needs a value", plan, "-o"),

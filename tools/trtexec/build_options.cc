@@ -85,15 +85,14 @@ void read_hints(const Arguments& arguments, BuildOptions& build, std::vector<std
   arguments.read("--l2LimitForTiling", build.l2_limit, -1, INT64_MAX);
   build.sparse_weights = read_sparsity(arguments);
   for (const std::string& name : split(arguments.text("--markDebug"), ','))
-    if (!name.empty()) build.debug_tensors.push_back(name);
+    if (!name.empty()) build.debug_tensors.push_back(unquoted(name));
   build.debugs_unfused = arguments.has("--markUnfusedTensorsAsDebugTensors");
   build.direct_io = arguments.has("--directIO");
   if (build.direct_io) warnings.push_back("--directIO is deprecated");
   build.distributive_independence = arguments.has("--distributiveIndependence");
   build.monitor_memory = arguments.has("--monitorMemory");
   for (const std::string& name : split(arguments.text("--decomposableAttentions"), ','))
-    build.decomposable_attentions.push_back(name);
-  for (std::string& name : build.decomposable_attentions) std::erase(name, '\'');
+    build.decomposable_attentions.push_back(unquoted(name));
   read_preview(arguments, build, warnings);
 }
 

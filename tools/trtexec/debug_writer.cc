@@ -66,7 +66,7 @@ void DebugWriter::finish(Log& log) {
   for (const auto& [name, path] : options_.files)
     if (std::ranges::find(seen_, name) == seen_.end())
       log.warn("--saveDebugTensors: the run did not compute '", name, "', so ", path, " is not written");
-  if (wants("summary")) {
+  if (wants("summary") && num_values_ > 0) {
     write_file(kSummary,
                "{\"metadata\": {\"title\": \"Tensor Summary Report\", \"engine_name\": " + json_string(engine_name_) +
                    "},\n \"tensors\": [\n" + entries_ + "\n ]\n}\n",
@@ -74,6 +74,13 @@ void DebugWriter::finish(Log& log) {
     log.info("Wrote the summary of ", num_values_, " debug tensors to ", kSummary);
   }
   log.info("Wrote ", num_values_, " values of debug tensors, of one run before those that are measured");
+}
+
+void DebugWriter::require_values() const {
+  require(
+      options_.formats.empty() || num_values_ > 0,
+      "--saveAllDebugTensors: the run has shown no debug tensor, so nothing was written; the engine was built without "
+      "--markDebug and --markUnfusedTensorsAsDebugTensors, or what they mark lies in a branch that was not taken");
 }
 
 }  // namespace kiln::cli::trtexec

@@ -22,6 +22,8 @@ class DebugWriter final : public nvinfer1::IDebugListener {
                           nvinfer1::Dims const& shape, char const* name, cudaStream_t stream) override;
   /// Writes the summary, if that is wanted. Fails where a file could not be written.
   void finish(Log& log);
+  /// Fails where all debug tensors were asked for and the run has shown none.
+  void require_values() const;
 
  private:
   void write(const TensorData& tensor);

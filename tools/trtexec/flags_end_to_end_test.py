@@ -33,8 +33,8 @@ class Flags(unittest.TestCase):
     def loaded(self, *options, **how):
         return self.outputs(f"--loadEngine={self.plan}", *options, **how)
 
-    def fails(self, message, *options):
-        run = Run(*options, check=False)
+    def fails(self, message, *options, **how):
+        run = Run(*options, check=False, **how)
         self.assertNotEqual(run.status, 0)
         self.assertIn("&&&& FAILED TensorRT.trtexec", run.out)
         self.assertIn(message, run.err)
@@ -241,6 +241,12 @@ class Flags(unittest.TestCase):
         self.fails("--markDebug: the network has no tensor 'conv9'", ONNX, *RANGE, "--markDebug=conv1,conv9")
         self.fails("--saveDebugTensors: 'conv1' is no debug tensor of the engine", f"--loadEngine={self.plan}",
                    f"--shapes=image:{COUNT}x1x8x8", *QUICK, f"--saveDebugTensors=conv1:{self.folder}/c.raw")
+        shapes = f"--shapes=image:{COUNT}x1x8x8"
+        self.fails("--saveAllDebugTensors: the run has shown no debug tensor, so nothing was written; the engine was built without --markDebug",
+                   f"--loadEngine={self.plan}", shapes, *QUICK, "--saveAllDebugTensors=summary", cwd=self.folder)
+        self.assertFalse((self.folder / "tensor_summary.json").exists())
+        told = Run(f"--loadEngine={self.plan}", shapes, *QUICK, "--markDebug=conv1")
+        self.assertIn("--markDebug does nothing beside --loadEngine: nothing is built", told.out + told.err)
         self.fails("--saveDebugTensors: cannot write /nowhere/c.raw", ONNX, *RANGE, *QUICK, "--markDebug=conv1",
                    "--saveDebugTensors=conv1:/nowhere/c.raw")
 

@@ -125,6 +125,7 @@ void Runner::write_debug_tensors(const nvinfer1::ICudaEngine& engine) {
   context.setDebugListener(nullptr);
   writer.finish(log_);
   require(ran, "the run with debug tensors failed: the message above says why");
+  writer.require_values();
 }
 
 void Runner::set_profiler(nvinfer1::IProfiler* profiler) { sessions_.front().context->setProfiler(profiler); }

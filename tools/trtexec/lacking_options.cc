@@ -44,6 +44,9 @@ void check_debug_tensors(const Arguments& arguments) {
   for (const std::string& format : split(arguments.text("--saveAllDebugTensors"), ','))
     require(std::ranges::find(kFormats, format) != std::end(kFormats), "--saveAllDebugTensors: '", format,
             "' is none of summary, numpy, string and raw");
+  require(!arguments.has("--saveAllDebugTensors") || arguments.has("--markDebug") ||
+              arguments.has("--markUnfusedTensorsAsDebugTensors") || arguments.has("--loadEngine"),
+          "--saveAllDebugTensors needs --markDebug or --markUnfusedTensorsAsDebugTensors, or --loadEngine");
 }
 
 /// "ssh://user[:password]@host[:port]?remote_exec_path=...&remote_lib_path=..."

@@ -153,8 +153,12 @@ Options parse_options(std::span<const char* const> words) {
   options.report = read_report(arguments);
   options.plugins = read_plugins(arguments, options.warnings);
   options.runtime = read_runtime(arguments, !options.build.load.empty());
-  if (options.build.load.size() && options.plugins.serialized.size())
-    options.warnings.push_back("--setPluginsToSerialize does nothing beside --loadEngine: nothing is built");
+  for (const std::string_view flag : {"--setPluginsToSerialize", "--markDebug", "--markUnfusedTensorsAsDebugTensors"})
+    if (!options.build.load.empty() && arguments.has(flag))
+      options.warnings.push_back(str(flag, " does nothing beside --loadEngine: nothing is built"));
+  for (const std::string_view flag : {"--saveDebugTensors", "--saveAllDebugTensors"})
+    if (options.build.skip_inference && arguments.has(flag))
+      options.warnings.push_back(str(flag, " writes nothing beside --skipInference: nothing is run"));
   arguments.read("--device", options.device, 0);
   const ReportOptions& report = options.report;
   if (report.wants_profile() && !options.inference.separate_profile_run && !report.export_times.empty()) {

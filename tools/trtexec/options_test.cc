@@ -217,6 +217,16 @@ TEST(Options, DebugTensors) {
   EXPECT_EQ(options.inference.debug_tensors.files.size(), 2u);
   EXPECT_EQ(options.inference.debug_tensors.formats, (std::vector<std::string>{"numpy", "summary"}));
   EXPECT_EQ(failure({"--onnx=m", "--saveDebugTensors=x:f"}), "--saveDebugTensors needs --markDebug, or --loadEngine");
+  EXPECT_EQ(failure({"--onnx=m", "--saveAllDebugTensors=raw"}),
+            "--saveAllDebugTensors needs --markDebug or --markUnfusedTensorsAsDebugTensors, or --loadEngine");
+  EXPECT_EQ(parse({"--onnx=m", "--markDebug='a,b','it''s'"}).build.debug_tensors,
+            (std::vector<std::string>{"a,b", "it's"}));
+  EXPECT_EQ(parse({"--onnx=m", "--markDebug=x", "--saveAllDebugTensors=raw", "--skipInference"}).warnings,
+            (std::vector<std::string>{"--saveAllDebugTensors writes nothing beside --skipInference: nothing is run"}));
+  EXPECT_EQ(parse({"--loadEngine=p", "--markDebug=x", "--markUnfusedTensorsAsDebugTensors"}).warnings,
+            (std::vector<std::string>{"--markDebug does nothing beside --loadEngine: nothing is built",
+                                      "--markUnfusedTensorsAsDebugTensors does nothing beside --loadEngine: nothing is "
+                                      "built"}));
 }
 
 TEST(Options, FlagsThatKilnLacksAreCheckedAndNamed) {

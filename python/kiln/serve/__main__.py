@@ -17,7 +17,7 @@ from typing import Any
 
 from . import BuildShapes, Server, Settings
 from ._log import log_to_stderr
-from ._settings import MIB
+from ._settings import MIB, SettingError
 from ._sources import parse_shapes
 
 log = logging.getLogger("kiln.serve")
@@ -26,16 +26,32 @@ _TRIM_SECONDS = 10
 _OTHER_FILES = 256  # beside connections: plans, libraries, the log
 
 
+# Errors of these functions are told behind the flag's name.
+
+
 def _port(text: str) -> int | None:
-    return None if text == "none" else int(text)
+    try:
+        return None if text == "none" else int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a port nor none") from None
 
 
-def _seconds(text: str) -> float:
-    """A time in seconds. Raises ValueError where it is none."""
-    found = float(text)
+def _number(text: str) -> float:
+    """A finite number that is not negative."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
     if not (math.isfinite(found) and found >= 0):
-        raise ValueError
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 on")
     return found
+
+
+def _shapes(text: str) -> dict[str, tuple[int, ...]]:
+    try:
+        return parse_shapes(text)
+    except ValueError as failure:
+        raise argparse.ArgumentTypeError(str(failure)) from None
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -59,14 +75,14 @@ def _parser() -> argparse.ArgumentParser:
     add("--max-batch-size", type=int, help="largest batch of a model without config.pbtxt; 0 joins no requests")
     add("--max-queue-delay-us", type=int, default=0, help="how long a request waits for others to join it (0)")
     for part in ("min", "opt", "max"):
-        add(f"--{part}-shapes", type=parse_shapes, default={}, metavar="x:1x3x224x224,...", help="for ONNX files")
-    add("--max-request-mib", type=float, default=default.max_request_bytes / MIB, help="(%(default)s)")
-    add("--max-mib-in-flight", type=float, default=default.max_bytes_in_flight / MIB, help="(%(default)s)")
+        add(f"--{part}-shapes", type=_shapes, default={}, metavar="x:1x3x224x224,...", help="for ONNX files")
+    add("--max-request-mib", type=_number, default=default.max_request_bytes / MIB, help="(%(default)s)")
+    add("--max-mib-in-flight", type=_number, default=default.max_bytes_in_flight / MIB, help="(%(default)s)")
     add("--max-queue", type=int, default=default.max_queue, help="requests that wait for a model (%(default)s)")
     add("--max-connections", type=int, default=default.max_connections, help="(%(default)s)")
     for name in ("header", "body", "write", "idle", "request", "drain"):
-        add(f"--{name}-seconds", type=float, default=getattr(default, f"{name}_seconds"), help="(%(default)s)")
-    add("--poll-seconds", type=_seconds, default=0, help="look for changed files that often; 0 waits for SIGHUP")
+        add(f"--{name}-seconds", type=_number, default=getattr(default, f"{name}_seconds"), help="(%(default)s)")
+    add("--poll-seconds", type=_number, default=0, help="look for changed files that often; 0 waits for SIGHUP")
     add("--model-control", action=argparse.BooleanOptionalAction, default=False,
         help="whether clients may load and unload models")  # fmt: skip
     add("--log-level", default="info", choices=("debug", "info", "warning", "error"))
@@ -90,6 +106,15 @@ def _models(arguments: argparse.Namespace, fail: Callable[[str], Any]) -> dict[s
             fail(f"two models are called {name!r}: give each a --name")
         found[name] = path
     return found
+
+
+_IN_MIB = {"max_request_bytes": "max_request_mib", "max_bytes_in_flight": "max_mib_in_flight"}
+
+
+def _in_flags(failure: SettingError, arguments: argparse.Namespace) -> str:
+    """What is wrong with a setting, in the words of the command line."""
+    given = getattr(arguments, _IN_MIB.get(failure.name, failure.name))
+    return failure.told_by(lambda name: "--" + _IN_MIB.get(name, name).replace("_", "-"), given)
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
@@ -177,6 +202,9 @@ def main(words: list[str] | None = None) -> int:
         settings = _settings(arguments)
         _allow_files(settings)
         server = Server(models, repositories=arguments.model_repository, settings=settings, shapes=shapes)
+    except SettingError as failure:
+        log.error("%s", _in_flags(failure, arguments))
+        return 1
     except ValueError as failure:
         log.error("%s", failure)
         return 1

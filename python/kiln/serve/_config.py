@@ -95,7 +95,7 @@ def read_config(path: pathlib.Path) -> Any:
     try:
         return text_format.Parse(path.read_text(encoding="utf-8"), ModelConfig())
     except (text_format.ParseError, UnicodeDecodeError) as failure:
-        raise ConfigError(f"{path.name}: {failure}") from None
+        raise ConfigError(f"{path}: {failure}") from None
 
 
 def config_from_json(text: str) -> Any:

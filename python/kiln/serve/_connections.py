@@ -1,9 +1,13 @@
 """Connections of HTTP, with the limits that uvicorn lacks: the time and the size of a request's head, and the time for
-which a client may stop reading."""
+which a client may stop reading. What no endpoint sees is answered here, as errors of the protocol."""
 
 from __future__ import annotations
 
 import asyncio
+import functools
+import http
+import json
+import sys
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -13,6 +17,23 @@ from ._settings import Settings
 _MOST_HEAD_BYTES = 1 << 16
 
 
+def _body_of(error: str) -> bytes:
+    return json.dumps({"error": error}).encode()
+
+
+async def _too_many(most: int, scope: Any, receive: Any, send: Any) -> None:
+    """The application of requests beyond the limit of connections."""
+    body = _body_of(f"too many connections: the server takes {most} at one time")
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(body)),
+        (b"connection", b"close"),
+        (b"retry-after", b"1"),
+    ]
+    await send({"type": "http.response.start", "status": 503, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
 class _LimitedConnection(HttpToolsProtocol):
     """uvicorn's connection with timers: one runs while a head is awaited, one while the client does not read."""
 
@@ -20,6 +41,7 @@ class _LimitedConnection(HttpToolsProtocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        self._served = self.app
         self._write_timer: asyncio.TimerHandle | None = None
         self._head_timer: asyncio.TimerHandle | None = None
         self._head_bytes = 0
@@ -37,7 +59,28 @@ class _LimitedConnection(HttpToolsProtocol):
         # A head that is complete has stopped its timer, so these bytes were none of a body.
         if self._head_timer is not None and self._head_bytes > _MOST_HEAD_BYTES:
             self._head_is_here()
-            self.transport.abort()
+            self._refuse(431, f"the head of the request is larger than {_MOST_HEAD_BYTES} bytes")
+
+    def send_400_response(self, msg: str) -> None:
+        """uvicorn answers so what is not HTTP, while it handles the parser's exception."""
+        if self.cycle is not None and not (self.cycle.response_complete or self.cycle.more_body):
+            self.cycle.keep_alive = False  # the request before is answered first, and is the last one then
+            return
+        why = sys.exc_info()[1]
+        cause = why and why.__context__  # what one of the parser's callbacks raised
+        self._refuse(400, f"the request is not HTTP: {cause or why or msg}")
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """uvicorn tells operators to install a library for WebSockets, which no endpoint has."""
+
+    def _refuse(self, status: int, error: str) -> None:
+        body = _body_of(error)
+        head = (
+            f"HTTP/1.1 {status} {http.HTTPStatus(status).phrase}\r\ncontent-type: application/json\r\n"
+            f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
+        )
+        self.transport.write(head.encode() + body)
+        self.transport.close()
 
     def on_message_begin(self) -> None:
         if self._head_timer is None:  # else it runs since the connection began
@@ -51,6 +94,9 @@ class _LimitedConnection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._head_is_here()
+        most = self.settings.max_connections
+        is_full = len(self.connections) > most or len(self.tasks) >= most
+        self.app = functools.partial(_too_many, most) if is_full else self._served
         super().on_headers_complete()
 
     def _await_head(self) -> None:

@@ -30,6 +30,7 @@ _HEALTH_SERVICE = "grpc.health.v1.Health"
 _SERVING, _NOT_SERVING = b"\x08\x01", b"\x08\x02"  # HealthCheckResponse{status}
 _MOST_IN_A_STREAM = 32  # requests of a stream that wait or run at one time
 _MOST_STREAMS = 128
+_MOST_OF_GRPC = (1 << 31) - 1  # of a number among its options
 _MOST_DETAILS = 1000  # characters of a status; clients refuse long ones
 _LONG_NUMBERS = 1 << 17  # bytes of a message above which a thread reads numbers in it, so that other requests go on
 
@@ -305,10 +306,10 @@ def make_server(server: Server) -> tuple[Any, int]:
     """A gRPC server for the running event loop, and its port. Raises OSError where the port cannot be had."""
     settings = server.settings
     options = [
-        ("grpc.max_receive_message_length", settings.max_request_bytes),
+        ("grpc.max_receive_message_length", min(settings.max_request_bytes, _MOST_OF_GRPC)),
         ("grpc.max_send_message_length", -1),
-        ("grpc.max_concurrent_streams", settings.max_connections),
-        ("grpc.max_allowed_incoming_connections", settings.max_connections),
+        ("grpc.max_concurrent_streams", min(settings.max_connections, _MOST_OF_GRPC)),
+        ("grpc.max_allowed_incoming_connections", min(settings.max_connections, _MOST_OF_GRPC)),
         ("grpc.max_connection_idle_ms", int(settings.idle_seconds * 1000)),
         ("grpc.server_handshake_timeout_ms", int(settings.header_seconds * 1000)),
         ("grpc.keepalive_time_ms", int(settings.idle_seconds * 1000)),

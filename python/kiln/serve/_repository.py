@@ -196,7 +196,11 @@ class Repository:
             for warning in warnings:
                 log.warning("%s", warning, extra={"model": name})
             if not versions:
-                self._load_failed(name, model, before, fingerprint, "; ".join(failed.values()), failed)
+                only = len(failed) == 1
+                whys = [why if only else f"version {number}: {why}" for number, why in failed.items()]
+                self._load_failed(name, model, before, fingerprint, "; ".join(whys), failed)
+            for number, why in failed.items():
+                log.error("version %d of model %s cannot be loaded: %s", number, name, why, extra={"model": name})
             old = model.versions
             model.versions, model.failed = versions, failed
             model.state, model.reason, model.fingerprint = READY, "", fingerprint
@@ -236,9 +240,8 @@ class Repository:
                 versions[number] = self._load_version(source, found, number, file, config)
             except Exception as failure:
                 failed[number] = _words(failure)
-                unexpected = None if isinstance(failure, _EXPECTED) else failure
-                words = "version %d of model %s cannot be loaded: %s"
-                log.error(words, number, config.name, failed[number], exc_info=unexpected)
+                if not isinstance(failure, _EXPECTED):
+                    log.error("version %d of model %s", number, config.name, exc_info=failure)
         return versions, failed
 
     def _load_version(

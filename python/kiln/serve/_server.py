@@ -165,6 +165,8 @@ class Server:
 
     @contextlib.asynccontextmanager
     async def _grpc(self) -> Any:
+        # gRPC's own words about a port that is taken go past the log.
+        _listen("gRPC", self.settings.host, self.settings.grpc_port or 0).close()
         server, port = make_server(self)
         await server.start()
         self.grpc_address = _address(self.settings.host, port)
@@ -176,7 +178,7 @@ class Server:
     @contextlib.asynccontextmanager
     async def _http(self) -> Any:
         settings = self.settings
-        listener = _listen(settings.host, settings.http_port or 0)
+        listener = _listen("HTTP", settings.host, settings.http_port or 0)
         config = uvicorn.Config(
             Endpoints(self).app(),
             http=connections_of(settings),
@@ -185,7 +187,6 @@ class Server:
             log_config=None,
             access_log=False,
             server_header=False,
-            limit_concurrency=settings.max_connections,
             timeout_keep_alive=int(max(1, settings.idle_seconds)),
             timeout_graceful_shutdown=int(settings.drain_seconds) + 1,
         )
@@ -285,7 +286,7 @@ def _address(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _listen(protocol: str, host: str, port: int) -> socket.socket:
     """A socket that listens on a port, which nobody else uses."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family)
@@ -294,5 +295,5 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.bind((host, port))
     except OSError as failure:
         listener.close()
-        raise OSError(f"HTTP cannot listen on {_address(host, port)}: {failure}") from None
+        raise OSError(f"{protocol} cannot listen on {_address(host, port)}: {failure}") from None
     return listener

@@ -3,8 +3,36 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any
 
 MIB = 1 << 20
+_LONGEST_SECONDS = 1_000_000  # gRPC takes milliseconds of 32 bits
+
+
+class SettingError(ValueError):
+    """A setting that cannot be: its name, its value, and the rule, in which {name} stands for another setting."""
+
+    def __init__(self, name: str, value: Any, rule: str):
+        super().__init__(name, value, rule)
+        self.name, self.value, self.rule = name, value, rule
+
+    def told_by(self, called: Callable[[str], str], value: Any) -> str:
+        """The message for who knows settings by other names, and gave this value."""
+        return f"{called(self.name)} is {value}; {self.rule.format_map(_Called(called))}"
+
+    def __str__(self) -> str:
+        return self.told_by(str, self.value)
+
+
+class _Called(dict):
+    def __init__(self, called: Callable[[str], str]):
+        super().__init__()
+        self._called = called
+
+    def __missing__(self, name: str) -> str:
+        return self._called(name)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -57,13 +85,21 @@ class Settings:
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            if isinstance(value, (int, float)) and not isinstance(value, bool) and not value >= 0:
-                raise ValueError(f"{field.name} is {value}; it may not be negative")
+            if not isinstance(value, (int, float)) or isinstance(value, bool):
+                continue
+            if not math.isfinite(value):
+                raise SettingError(field.name, value, "a finite number is needed")
+            if value < 0:
+                raise SettingError(field.name, value, "it may not be negative")
+            if field.name == "max_queue_delay_us" and value > _LONGEST_SECONDS * 1_000_000:
+                raise SettingError(field.name, value, f"at most {_LONGEST_SECONDS} seconds are possible")
+            if field.name.endswith("_seconds") and value > _LONGEST_SECONDS:
+                raise SettingError(field.name, value, f"at most {_LONGEST_SECONDS} seconds are possible")
         for name in ("max_request_bytes", "max_bytes_in_flight", "max_queue", "max_connections", "instances", "max_instances"):
             if getattr(self, name) == 0:
-                raise ValueError(f"{name} is 0; at least 1 is needed")
+                raise SettingError(name, 0, "at least 1 is needed")
         if self.instances is not None and self.instances > self.max_instances:
-            raise ValueError(f"instances is {self.instances}; max_instances allows {self.max_instances}")
+            raise SettingError("instances", self.instances, f"{{max_instances}} allows {self.max_instances}")
         for name in ("http_port", "grpc_port"):
             if (getattr(self, name) or 0) > 65535:
-                raise ValueError(f"{name} is {getattr(self, name)}; ports end at 65535")
+                raise SettingError(name, getattr(self, name), "ports end at 65535")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 import pathlib
+import re
 from collections.abc import Iterator, Mapping
 from threading import Event
 from typing import Any
@@ -13,7 +14,7 @@ from .._bindings import bindings
 from .._compile import compile as build
 from .._compile import load
 from .._engine import Engine
-from .._errors import Messages, make_logger
+from .._errors import Error, Messages, make_logger
 from ._config import FILE_NAMES, ONNX, PLAN, ConfigError, Placement, choose_versions, platform_of, read_config
 from ._messages import ModelConfig
 from ._settings import Settings
@@ -24,6 +25,8 @@ _SUFFIXES = {".plan": PLAN, ".engine": PLAN, ".trt": PLAN, ".onnx": ONNX}
 _DEFAULT_BATCH = 8  # of an ONNX file about whose batch nobody says anything
 
 Shapes = Mapping[str, tuple[int, ...]]
+_SHAPE = re.compile(r"(?:'((?:[^']|'')+)'|([^,]+)):((?:[0-9]+(?:x[0-9]+)*)?)(?:,(?=.)|$)")
+"""An entry of a list of shapes: a name in quotes or as it is, and extents."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,14 +47,19 @@ class BuildShapes:
 
 
 def parse_shapes(text: str) -> dict[str, tuple[int, ...]]:
-    """Reads `x:1x3x224x224,y:1x8`. Raises ValueError. A name may have colons: the last one counts."""
+    """Reads `x:1x3x224x224,y:1x8`. Raises ValueError. A name may have colons: the last one counts. One with commas
+    stands in single quotes, of which one that belongs to the name is written twice there: `'it''s, a':1x8`."""
     found = {}
-    for part in text.split(",") if text else ():
-        name, colon, extents = part.rpartition(":")
-        numbers = extents.split("x") if extents else []
-        if not colon or not name or not all(n.isascii() and n.isdigit() for n in numbers):
-            raise ValueError(f"{part!r} is not of the form name:1x3x224x224")
-        found[name] = tuple(int(n) for n in numbers)
+    while text:
+        part = _SHAPE.match(text)
+        if part is None:
+            raise ValueError(f"{text.partition(',')[0]!r} is not of the form name:1x3x224x224")
+        quoted, name, extents = part.groups()
+        name = quoted.replace("''", "'") if quoted else name
+        if name in found:
+            raise ValueError(f"{name!r} is named twice")
+        found[name] = tuple(int(n) for n in extents.split("x")) if extents else ()
+        text = text[part.end() :]
     return found
 
 
@@ -122,6 +130,8 @@ class FileSource:
         if config.name not in ("", self.name):
             raise ConfigError(f"the configuration is of a model {config.name!r}, not of {self.name!r}")
         config.name = self.name
+        if self.file.is_dir():
+            raise ConfigError(f"{str(self.file)!r} is a folder; --model-repository takes folders of models")
         if not self.file.is_file():
             raise ConfigError(f"there is no file {str(self.file)!r}")
         return Found(config, override is not None, {1: self.file})
@@ -190,9 +200,12 @@ def open_engine(
     if config.platform and config.platform != platform:
         raise ConfigError(f"platform is {config.platform}, but {path.name} is for {platform}")
     config.platform = platform
-    if platform == PLAN:
-        return load(path, device=place.device, name=config.name)
-    return _build_onnx(path, config, place, settings, shapes, stop)
+    try:
+        if platform == PLAN:
+            return load(path, device=place.device, name=config.name)
+        return _build_onnx(path, config, place, settings, shapes, stop)
+    except Error as failure:  # whose caller names the model
+        raise Error(str(path), failure.messages, failure.nodes) if failure.messages else failure
 
 
 def _parameter(config: Any, name: str) -> str | None:

@@ -60,6 +60,10 @@ Numbers numbers_of(const MadeTensor& a, const MadeTensor& b, MatchedBy by) {
     result.refusal = str("it is ", ta, a.tensor.extents(), " in a and ", tb, b.tensor.extents(), " in b");
     return result;
   }
+  if (a.tensor.volume() == 0) {
+    result.refusal = "it has no elements";
+    return result;
+  }
   std::optional<ByteScale> sa = may_be_level(ta) ? a.scale : std::nullopt,
                            sb = may_be_level(tb) ? b.scale : std::nullopt;
   if (ta == tb && !sa) sa = sb;  // the same tensor of the same network
@@ -169,6 +173,13 @@ class Checker final : public Watcher {
     return std::move(numbers.fed);
   }
 
+  /// Tensors without a finite number in any run are not compared.
+  void skip_not_finite() {
+    for (TensorDiff& diff : report_.tensors)
+      if (diff.runs_not_finite > 0 && diff.runs_compared == 0 && diff.skipped.empty())
+        diff.skipped = str("none of its ", volume(diff.extents), " numbers is finite, in a as in b");
+  }
+
   /// Notes which inputs of each step were a's own.
   void note_inputs() {
     for (size_t spot = 0; spot < place_.size(); ++spot)
@@ -196,6 +207,10 @@ class Checker final : public Watcher {
 
   void note(TensorDiff& diff, int64_t run, const Numbers& numbers) {
     const Errors errors = compare(numbers.a, numbers.b);
+    if (errors.is_not_finite()) {
+      diff.runs_not_finite += pass_ == Pass::kTotal;
+      return;
+    }
     const Tolerance tolerance = numbers.exact ? Tolerance{} : report_.tolerance;
     diff.tolerance = numbers.in_levels && !options_.tolerance ? Tolerance{0, 1} : tolerance;
     diff.in_levels = numbers.in_levels;
@@ -206,7 +221,7 @@ class Checker final : public Watcher {
       diff.own_within &= within;
       return;
     }
-    if (run == 0 || bad > badness(diff.total, diff.tolerance)) {
+    if (diff.runs_compared == 0 || bad > badness(diff.total, diff.tolerance)) {
       diff.total = errors;
       diff.worst_run = run;
     }
@@ -276,6 +291,7 @@ Result<Report> compare_sides(Side& a, const std::vector<HostTensor>& inputs_a, S
   Checker checker(a, b, matches, kept, options, report);
   checker.begin(Pass::kTotal);
   TRY(a.run(inputs_a, checker));
+  checker.skip_not_finite();
   if (options.isolate) {
     checker.begin(Pass::kOwn);
     TRY(in_context(a.run(inputs_a, checker), [] { return "the run with b's tensors"; }));

@@ -300,6 +300,11 @@ TEST(Comparison, WhoIsAtFaultIsSaidWithCare) {
             "makes its input 'h', which was a's own, for b has none");
 }
 
+TEST(ReportText, TheSignOfNaNIsNotTold) {
+  const Errors errors{.count = 1, .worst = 0, .worst_a = -NAN, .worst_b = 1, .broken = 1};
+  EXPECT_EQ(error_text(errors, {1}), "1 number finite on one side only, the first at [0] (nan instead of 1)");
+}
+
 TEST(ReportText, LongNamesAreCutAtTheirBeginning) {
   EXPECT_EQ(short_name("abc", 3), "abc");
   EXPECT_EQ(short_name("abcd", 3), "\u2026bcd");
@@ -374,6 +379,50 @@ TEST(Comparison, WhatIsNotKeptIsSaid) {
       compared(*a, *b, {waves(DType::kF32, {1000}), waves(DType::kF32, {2})}, {.most_kept_bytes = 100});
   EXPECT_EQ(report.not_kept, 1);
   EXPECT_EQ(report.num_compared(), 1);
+  EXPECT_FALSE(report.is_complete());
+  const std::string text = text_of(report, false);
+  EXPECT_NE(text.find("the 1 compared of 2 tensors is within the tolerance"), std::string::npos) << text;
+  EXPECT_NE(text.find("INCOMPLETE: 1 tensor was left out"), std::string::npos) << text;
+}
+
+TEST(Comparison, TensorsWithoutElementsShowNothing) {
+  const ir::Graph graph =
+      parsed("x: f32[0, 4]\ny = Unary{kind=exp}(x)\nz: f32[4]\nu = Unary{kind=exp}(z)\nreturn y, u\n");
+  const auto a = engine(built(graph));
+  const auto b = reference(graph);
+  const Report report = compared(*a, *b, {waves(DType::kF32, {0, 4}), waves(DType::kF32, {4})});
+  EXPECT_EQ(report.num_compared(), 1);
+  EXPECT_TRUE(report.is_complete());
+  for (const TensorDiff& diff : report.tensors)
+    EXPECT_EQ(diff.skipped, diff.a.name() == "y" ? "it has no elements" : "");
+}
+
+/// NaN on both sides are no error of 0: nothing was compared.
+TEST(Comparison, WhereNoNumberIsFiniteIsSaid) {
+  const ir::Graph graph =
+      parsed("x: f32[4]\nz: f32[4]\nlogs = Unary{kind=log}(x)\nroots = Unary{kind=sqrt}(z)\nreturn logs, roots\n");
+  const auto a = engine(built(graph));
+  const auto b = reference(graph);
+  const double negative[] = {-1, -2, -3, -4}, mixed[] = {-1, 4, -9, 16};
+  const HostTensor no_logs = HostTensor::of(DType::kF32, {4}, negative),
+                   two_roots = HostTensor::of(DType::kF32, {4}, mixed);
+  const Report report = compared(*a, *b, {no_logs, two_roots});
+  EXPECT_EQ(report.num_compared(), 1);
+  EXPECT_EQ(report.num_not_finite(), 1);
+  EXPECT_FALSE(report.is_complete());
+  const std::string text = text_of(report, false);
+  for (const char* part : {"not compared: none of its 4 numbers is finite, in a as in b", "2 of 4 not finite in both",
+                           "INCOMPLETE: 1 tensor has no finite number in a or b", "the first is 'logs' of step"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
+  EXPECT_NE(page_of(report).find("Incomplete: 1 tensor has no finite number"), std::string::npos);
+  const std::string json = json_of(report);
+  for (const char* part :
+       {"\"complete\": false", "\"num_compared\": 1", "\"num_not_compared\": 1", "\"not_finite\": 2"})
+    EXPECT_NE(json.find(part), std::string::npos) << part << " is not in\n" << json;
+  EXPECT_TRUE(compared(*a, *b, {two_roots, two_roots}).is_complete());
+  const auto none = compare_sides(*a, {no_logs, no_logs}, *b, {no_logs, no_logs}, {});
+  ASSERT_FALSE(none);
+  EXPECT_NE(none.error().message.find("none of its 4 numbers is finite"), std::string::npos) << none.error().message;
 }
 
 TEST(Page, NamesAreEscaped) {

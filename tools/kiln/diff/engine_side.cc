@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kiln/memory_image.h"
 #include "passes/quantize_contractions.h"
 #include "plan/views.h"
 #include "runtime/value_observer.h"
 #include "steps/quantized_convolution.h"
 #include "steps/quantized_matrix_multiply.h"
 #include "steps/quantized_result.h"
+#include "tensor/memory_order.h"
 #include "tensor/view.h"
 
 namespace kiln::diff {
@@ -157,7 +157,7 @@ class EngineSide::Observer final : public runtime::ValueObserver {
     const plan::Tensor& tensor = value.tensor;
     Device& device = *side_.session_.device;
     std::span<std::byte> image;  // of the tensor on the host
-    const auto bytes = static_cast<size_t>(TRY(image_bytes(tensor.dtype, tensor.format, extents)));
+    const auto bytes = static_cast<size_t>(TRY(stored_bytes(tensor.format, tensor.dtype, extents)));
     auto* const there = static_cast<std::byte*>(value.data);
     if (device.is_host() || bytes == 0) {
       image = {there, bytes};
@@ -167,10 +167,10 @@ class EngineSide::Observer final : public runtime::ValueObserver {
       TRY(device.copy_to_host(image.data(), there, static_cast<int64_t>(bytes), stream));
       TRY(stream.synchronize());
     }
-    const HostTensor made = TRY(from_image(tensor.dtype, tensor.format, extents, image));
+    const HostTensor made = TRY(from_memory_order(tensor.format, tensor.dtype, extents, image));
     const auto instead = TRY(watcher_.made(spot, {made, side_.scales_[spot]}));
     if (!instead || bytes == 0) return {};
-    to_image(TRY(in_type(*instead, made, side_.scales_[spot])), tensor.format, image);
+    TRY(to_memory_order(tensor.format, TRY(in_type(*instead, made, side_.scales_[spot])), image));
     if (device.is_host()) return {};
     TRY(device.copy_from_host(there, image.data(), static_cast<int64_t>(bytes), stream));
     return stream.synchronize();  // `copy_` is the next tensor's
@@ -213,9 +213,9 @@ Result<std::vector<HostTensor>> as_images(const plan::Plan& plan, std::vector<Ho
   for (size_t i = 0; i < inputs.size() && i < plan.inputs.size(); ++i) {
     const Format& format = plan.inputs[i].format;
     if (format.is_linear()) continue;
-    const int64_t bytes = TRY(image_bytes(inputs[i].dtype(), format, inputs[i].extents()));
+    const int64_t bytes = TRY(stored_bytes(format, inputs[i].dtype(), inputs[i].extents()));
     const HostTensor::Fresh image = TRY(HostTensor::make(DType::kU8, {bytes}));
-    to_image(inputs[i], format, image.data);
+    TRY(to_memory_order(format, inputs[i], image.data));
     inputs[i] = HostTensor(inputs[i].dtype(), inputs[i].extents(), image.tensor.bytes(), image.tensor.owner());
   }
   return inputs;

@@ -24,6 +24,10 @@ struct Errors {
   double largest_overflowed = 0;  ///< the largest |b| among these
   int64_t worst_overflowed = -1;  ///< its place
 
+  /// Whether there are elements and none is finite on either side: then nothing is known of the difference.
+  bool is_not_finite() const { return count > 0 && compared == 0 && broken == 0; }
+  /// Elements that are the same infinity, or NaN, on both sides.
+  int64_t same_not_finite() const { return count - compared - broken; }
   double mean_abs() const { return compared > 0 ? sum_abs / static_cast<double>(compared) : 0; }
   /// `max_abs` of the largest |b|; 0 where nothing is off, infinite where b is all zeros and a is not.
   double relative() const;

@@ -14,6 +14,7 @@ struct TensorDiff {
   int64_t runs_a = 0, runs_b = 0;  ///< how often each side has made it
   int64_t worst_run = 0;           ///< the run that `total` is of, from 0
   int64_t runs_compared = 0;       ///< fewer than both have made where one made more, or there are limits
+  int64_t runs_not_finite = 0;     ///< runs in which no number was finite on either side, which compares nothing
   Tolerance tolerance;
   Errors total;  ///< with what the inputs brought
   bool within = true;
@@ -44,7 +45,10 @@ struct Report {
   int64_t not_kept = 0;  ///< tensors of b for which there was no room
 
   int64_t num_compared() const;
-  const TensorDiff* first_outside() const;        ///< null: none
+  int64_t num_not_finite() const;           ///< tensors with runs in which no number was finite
+  const TensorDiff* first_outside() const;  ///< null: none
+  /// Whether nothing was left out for want of memory or of finite numbers.
+  bool is_complete() const { return not_kept == 0 && num_not_finite() == 0; }
   std::vector<const TensorDiff*> faulty() const;  ///< outside by their own error, in order; without isolation none
 };
 

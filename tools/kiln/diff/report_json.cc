@@ -51,6 +51,7 @@ std::string errors_json(const Errors& errors) {
   object.number("a", errors.worst_a);
   object.number("b", errors.worst_b);
   object.integer("broken", errors.broken);
+  object.integer("not_finite", errors.same_not_finite());
   object.integer("nan_a", errors.nan_a), object.integer("inf_a", errors.inf_a);
   object.integer("nan_b", errors.nan_b), object.integer("inf_b", errors.inf_b);
   object.integer("beyond_fp16", errors.beyond_half);
@@ -72,6 +73,7 @@ std::string tensor_json(const TensorDiff& diff) {
     return std::move(object).done();
   }
   object.integer("worst_run", diff.worst_run), object.integer("runs_compared", diff.runs_compared);
+  object.integer("runs_not_finite", diff.runs_not_finite);
   object.flag("within", diff.within);
   object.number("limit", diff.tolerance.limit(diff.total));
   object.raw("total", errors_json(diff.total));
@@ -113,7 +115,11 @@ std::string json_of(const Report& report) {
   object.raw("tensors", std::move(tensors).done());
   object.raw("hidden", std::move(hidden).done());
   object.raw("without_counterpart", std::move(unmatched).done());
+  object.integer("num_compared", report.num_compared());
+  object.integer("num_not_compared", std::ssize(report.tensors) - report.num_compared());
+  object.integer("num_not_finite", report.num_not_finite());
   object.integer("not_kept", report.not_kept);
+  object.flag("complete", report.is_complete());
   return std::move(object).done() + "\n";
 }
 

@@ -119,6 +119,9 @@ std::string row(const TensorDiff& diff, bool isolated) {
   if (isolated) text += cell(diff.own ? short_number(diff.own->relative()) : std::string("-"), true);
   std::string notes = diff.within ? "" : "outside";
   if (!diff.own_within) notes += notes.empty() ? "at fault" : ", at fault";
+  if (diff.total.same_not_finite() > 0)
+    notes +=
+        str(notes.empty() ? "" : ", ", diff.total.same_not_finite(), " of ", diff.total.count, " not finite in both");
   if (const std::string overflow = overflow_text(diff); !overflow.empty())
     notes += str(notes.empty() ? "" : "; ", overflow);
   return str(text, "<td class=\"bad\">", html_text(notes), "</td></tr>\n");
@@ -133,7 +136,10 @@ std::string summary(const Report& report) {
     text += line("bad", "First outside the tolerance: ", place_text(first->a), ", off by ",
                  error_text(first->total, first->extents), ".");
   else
-    text += line("", "All ", count_text(report.num_compared(), "tensor"), " are within the tolerance.");
+    text += line("", "Within the tolerance: ", report.num_compared(), " of ",
+                 count_text(std::ssize(report.tensors), "tensor"), " that both have.");
+  if (const std::string missing = missing_text(report); !missing.empty())
+    text += line("bad", "Incomplete: ", missing, ".");
   for (const TensorDiff* faulty : report.faulty()) text += line("bad", "Found ", fault_text(*faulty), ".");
   const auto inside = std::ranges::count_if(report.hidden, [](const Hidden& one) { return !one.inside.empty(); });
   if (inside > 0)

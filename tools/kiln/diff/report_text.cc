@@ -1,5 +1,7 @@
 #include "kiln/diff/report_text.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace kiln::diff {
@@ -10,7 +12,7 @@ constexpr size_t kLongestName = 80, kLongestInTable = 44;
 
 std::string number_text(double number, const char* format = "%.3g") {
   char text[40];
-  std::snprintf(text, sizeof text, format, number);
+  std::snprintf(text, sizeof text, format, std::isnan(number) ? NAN : number);  // a NaN's sign says nothing
   return text;
 }
 
@@ -25,6 +27,8 @@ std::string notes_of(const TensorDiff& diff) {
   if (!diff.within) note("outside");
   if (!diff.own_within) note("at fault");
   if (diff.total.broken > 0) note(diff.total.broken, " not finite on one side only");
+  if (diff.total.same_not_finite() > 0)
+    note(diff.total.same_not_finite(), " of ", diff.total.count, " not finite in both");
   if (diff.overflowed > 0) note(diff.overflowed, " overflow FP16");
   if (diff.overflowed == 0 && diff.total.beyond_half > 0) note(diff.total.beyond_half, " beyond FP16");
   if (diff.in_levels) note("in levels of bytes");
@@ -33,6 +37,7 @@ std::string notes_of(const TensorDiff& diff) {
     note("run ", diff.worst_run + 1, " of ", diff.runs_a);
     if (diff.runs_a != diff.runs_b) note(diff.runs_b, " in b");
     if (diff.runs_compared < diff.runs_a) note(diff.runs_compared, " compared");
+    if (diff.runs_not_finite > 0) note(diff.runs_not_finite, " without a finite number");
   }
   if (!diff.not_fed.empty()) note("'", short_name(diff.not_fed[0], kLongestInTable), "' was a's own");
   return notes;
@@ -72,9 +77,13 @@ std::string hidden_text(const Report& report, bool all) {
                   count_text(static_cast<int64_t>(report.without_counterpart.size()), "tensor"), " of a\n");
   if (all)
     for (const Spot& spot : report.without_counterpart) result += str("  ", place_text(spot), "\n");
-  if (report.not_kept > 0)
-    result += str("not compared for want of memory (--keep): ", count_text(report.not_kept, "tensor"), "\n");
   return result;
+}
+
+std::string compared_text(const Report& report) {
+  const int64_t all = std::ssize(report.tensors), compared = report.num_compared();
+  if (compared == all) return str("all ", count_text(all, "tensor"), " compared");
+  return str("the ", compared, " compared of ", count_text(all, "tensor"));
 }
 
 std::string verdict_text(const Report& report) {
@@ -83,8 +92,9 @@ std::string verdict_text(const Report& report) {
     text += str("first outside the tolerance: ", place_text(first->a), ": off by ",
                 error_text(first->total, first->extents), "; ", text_of(first->tolerance), " is allowed\n");
   else
-    text += str("all ", count_text(report.num_compared(), "tensor"), " compared are within the tolerance, ",
+    text += str(compared_text(report), report.num_compared() == 1 ? " is" : " are", " within the tolerance, ",
                 text_of(report.tolerance), "\n");
+  if (const std::string missing = missing_text(report); !missing.empty()) text += str("INCOMPLETE: ", missing, "\n");
   size_t listed = 0;
   for (const TensorDiff* faulty : report.faulty())
     if (listed++ < kMostListed) text += str(fault_text(*faulty), "\n");
@@ -138,6 +148,20 @@ std::string error_text(const Errors& errors, const Extents& extents) {
   if (errors.broken > 0) return str(count_text(errors.broken, "number"), " finite on one side only, the first", where);
   return str(number_text(errors.max_abs), where, ", ", number_text(errors.relative()), " of the largest, ",
              number_text(errors.largest, "%.6g"));
+}
+
+std::string missing_text(const Report& report) {
+  std::string text;
+  if (const int64_t count = report.num_not_finite(); count > 0) {
+    const auto first = std::ranges::find_if(report.tensors, [](const auto& diff) { return diff.runs_not_finite > 0; });
+    text = str(count_text(count, "tensor"), count == 1 ? " has" : " have",
+               " no finite number in a or b, which shows nothing of a's error; the first is ", place_text(first->a));
+  }
+  if (report.not_kept > 0)
+    text +=
+        str(text.empty() ? "" : "; ", count_text(report.not_kept, "tensor"), report.not_kept == 1 ? " was" : " were",
+            " left out, or not compared in every run, for want of memory (", "--keep)");
+  return text;
 }
 
 std::string overflow_text(const TensorDiff& diff) {

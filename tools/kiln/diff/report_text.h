@@ -20,6 +20,8 @@ std::string error_text(const Errors& errors, const Extents& extents);
 /// Who is at fault for a tensor that is outside of the tolerance by its own error: its step or, where b had no tensor
 /// to feed it with, a step before.
 std::string fault_text(const TensorDiff& faulty);
+/// What was left out though both have it, and why: no finite numbers, no memory; empty: nothing was.
+std::string missing_text(const Report& report);
 /// "12 numbers of the 480 are beyond FP16, the largest 131072 at [0, 3]"; empty: no number overflowed.
 std::string overflow_text(const TensorDiff& diff);
 /// "3 tensors": a count with its noun.

@@ -31,6 +31,7 @@ inline TapRange taps_inside(const Window& w, int axis, int64_t o) {
   const int64_t start = w.start(axis, o), step = w.dilation[axis];
   const int64_t begin = start >= 0 ? 0 : (-start + step - 1) / step;
   const int64_t left = w.in[axis] - start;
+  if (start >= 0 && (w.kernel[axis] - 1) * step < left) return {0, w.kernel[axis]};  // without divisions
   const int64_t end = left <= 0 ? 0 : std::min(w.kernel[axis], (left + step - 1) / step);
   return {std::min(begin, std::max<int64_t>(end, 0)), end};
 }

@@ -11,7 +11,7 @@
 namespace kiln::cpu {
 
 enum class PoolKind : uint8_t {
-  kMax,           ///< padding never wins; a window wholly in padding gives -inf; NaN loses to any number
+  kMax,           ///< NaN if any is; padding never wins; a window wholly in padding gives -inf
   kAverageValid,  ///< the sum of what is there over its count; a window wholly in padding gives NaN
   kAveragePadded  ///< padding counts as zeros; what lies beyond `pad_after` does not count
 };

@@ -29,6 +29,10 @@ const Case kCases[] = {
     {"global", 3, 300, plane(7, 7, 1, 1, 7, 1, 0)},
     {"global, long rows", 1, 3, plane(5, 101, 1, 1, 101, 1, 0)},
     {"global, more rows than a pass", 1, 20, {{1, 150, 3}, {1, 1, 1}, {1, 150, 3}}},
+    {"windows that share columns, in several pieces", 1, 130, plane(5, 81, 5, 81, 5, 1, 2), {0, 2, 2}},
+    {"windows that share columns, dilated", 1, 19, plane(30, 30, 30, 30, 7, 1, 6, 2), {0, 6, 6}},
+    {"windows that share columns, stride 2", 1, 37, plane(19, 33, 10, 17, 9, 2, 4), {0, 4, 4}},
+    {"windows that share columns, more rows than a pass", 1, 20, {{1, 150, 9}, {1, 3, 5}, {1, 148, 5}}},
     {"1D", 2, 6, {{1, 1, 33}, {1, 1, 16}, {1, 1, 3}, {1, 1, 2}}},
     {"3D", 1, 9, {{5, 6, 7}, {3, 3, 7}, {3, 2, 3}, {2, 2, 1}, {1, 1, 1}, {1, 0, 1}}, {1, 0, 1}},
     {"no pixels", 0, 4, plane(8, 8, 4, 4, 2, 2, 0)},
@@ -74,7 +78,7 @@ struct Problem {
       if (!inside) continue;
       const double x = in[index(pixel.n, c, from, w.in_pixels())];
       sum.add(x);
-      largest = std::max(largest, x);
+      if (x > largest || std::isnan(x)) largest = x;
     }
     if (shape.kind == PoolKind::kMax) return {largest, 0};
     const auto count = static_cast<double>(shape.kind == PoolKind::kAverageValid ? sum.terms : padded);
@@ -88,7 +92,7 @@ struct Problem {
         const float found = result[index(row / pixels, c, row % pixels, pixels)];
         if (std::isfinite(value))
           ASSERT_NEAR(found, value, bound) << "pixel " << row << " channel " << c;
-        else  // a window wholly in padding: -inf or NaN
+        else  // NaN in it, or a window wholly in padding: -inf or NaN
           ASSERT_TRUE(found == value || (std::isnan(found) && std::isnan(value))) << found << " at pixel " << row;
       }
   }
@@ -108,6 +112,21 @@ TEST(Pool, AgreesWithLoops) {
         for (PoolLayout layout : kLayouts) {
           SCOPED_TRACE(str(c.name, ", kind ", static_cast<int>(kind), ", layout ", static_cast<int>(layout)));
           const Problem problem(c, kind, layout);
+          problem.check(problem.run(team));
+        }
+  });
+}
+
+// One NaN in every place of a tap and of a vector, and windows of nothing else.
+TEST(Pool, AMaximumKeepsNaN) {
+  for_each_target([] {
+    Team team(1);
+    for (const Case& c : kCases)
+      for (PoolLayout layout : kLayouts)
+        for (size_t apart : {1, 3, 37, 499}) {
+          SCOPED_TRACE(str(c.name, ", layout ", static_cast<int>(layout), ", NaN every ", apart));
+          Problem problem(c, PoolKind::kMax, layout);
+          for (size_t i = apart / 2; i < problem.in.size(); i += apart) problem.in[i] = NAN;
           problem.check(problem.run(team));
         }
   });

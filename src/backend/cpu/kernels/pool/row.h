@@ -19,6 +19,7 @@ struct PoolRow {
   float* out;
   double lines_counted;  // what the outer axes contribute to an average's divisor
   bool first, last;
+  int64_t origin = 0;  // the column that lines begin with; channels last only
 };
 void run_pool_row(const PoolRow& row);        ///< channels last
 void run_pool_plane_row(const PoolRow& row);  ///< channels first: `lines` and `out` are of one plane
