@@ -9,6 +9,7 @@ folder a model and results.jsonl, an object a model. A model that has a result t
 import collections
 import contextlib
 import glob
+import io
 import json
 import os
 import resource
@@ -16,6 +17,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 import warnings
@@ -78,7 +80,7 @@ def stir(module, gain=1.0):
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for name, parameter in module.named_parameters():
-            if not parameter.is_floating_point() or parameter.is_meta:
+            if not parameter.is_floating_point() or parameter.is_meta or not parameter.numel():
                 continue
             noise = torch.randn(parameter.shape, generator=generator)
             if parameter.dim() > 1:
@@ -260,6 +262,16 @@ def in_child(work, seconds):
     return json.loads(text) if text else None
 
 
+def warm_up():
+    """Exports a small module by both exporters: they load much when they are first used, which every model's process
+    would do anew."""
+    torch.set_num_threads(1)
+    module, example = torch.nn.Linear(2, 2).eval(), (torch.zeros(1, 2),)
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+        for is_new in (True, False):
+            torch.onnx.export(module, example, os.path.join(folder, "model.onnx"), dynamo=is_new)
+
+
 def main():
     asked = read_command_line(__doc__)
     results_path = os.path.join(asked.folder, "results.jsonl")
@@ -270,6 +282,7 @@ def main():
     share, shares = map(int, os.environ.get("KILN_SWEEP_SHARE", "0/1").split("/"))
     entries = {**sweep_other.entries(), **sweep_language.entries(), **sweep_vision.entries()}
     jobs = [(f"{name}/{exporter}", entry, exporter) for name, entry in entries.items() for exporter in entry.exporters]
+    warm_up()
     results = []
     for index, (name, entry, exporter) in enumerate(jobs):
         if not asked.wants(name) or index % shares != share:
