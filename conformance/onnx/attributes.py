@@ -12,6 +12,7 @@ import sys
 import textwrap
 
 try:
+    import numpy
     import onnx
     from onnxruntime.capi import onnxruntime_pybind11_state as runtime
 except ImportError as missing:
@@ -30,26 +31,41 @@ TWICE = [(MICROSOFT, "DequantizeLinear"), (MICROSOFT, "QuantizeLinear")]
 NEWER = {("", "Attention"): {"left_window_size", "right_window_size"}, ("", "CausalConvWithState"): {"activation"},
          ("", "SpaceToDepth"): {"mode"}, ("", "SwiGLU"): {"alpha"}}
 HEAD = """// The attributes that operators have which Kiln imports, of all versions that it reads; written by
-// conformance/onnx/attributes.py. ATTRIBUTES(domain, operator, names in alphabetical order, with a space behind each).
+// conformance/onnx/attributes.py. ATTRIBUTES(domain, operator, names in alphabetical order with =DEFAULT where the
+// newest version has one that is no list, and a space behind each).
 """
 
 
+def default_of(attribute):
+    """A default as Kiln writes it, in the fewest digits; None where there is none, or it is a list."""
+    if attribute.type == onnx.AttributeProto.FLOAT:
+        return str(numpy.float32(attribute.f)).removesuffix(".0")
+    if attribute.type == onnx.AttributeProto.INT:
+        return str(attribute.i)
+    return attribute.s.decode() if attribute.type == onnx.AttributeProto.STRING else None
+
+
 def schemas():
-    """A set of names by (domain, operator)."""
+    """By (domain, operator), the default of each attribute by its name; None where it has none."""
     versions = {}
     for schema in onnx.defs.get_all_schemas_with_history():
-        versions.setdefault((schema.domain, schema.name), []).append((schema.since_version, set(schema.attributes)))
+        names = {name: default_of(attribute.default_value) for name, attribute in schema.attributes.items()}
+        versions.setdefault((schema.domain, schema.name), []).append((schema.since_version, names))
     known = {}
     for key, of in versions.items():
         of.sort(key=lambda each: each[0])
         ends = [since for since, _ in of[1:]] + [float("inf")]
         oldest = OLDEST if key[0] == "" else 0
-        known[key] = set().union(*(names for (_, names), end in zip(of, ends) if end > oldest))
+        known[key] = {}
+        for (_, names), end in zip(of, ends):  # the newest version's default holds
+            known[key] |= names if end > oldest else {}
     for schema in runtime.get_all_operator_schema():
         if schema.domain == MICROSOFT or (schema.domain == "" and ("", schema.name) not in known):
-            known.setdefault((schema.domain, schema.name), set()).update(schema.attributes)
+            names = {name: default_of(onnx.AttributeProto.FromString(attribute._default_value))
+                     for name, attribute in schema.attributes.items()}
+            known[schema.domain, schema.name] = names | known.get((schema.domain, schema.name), {})
     for key, names in NEWER.items():
-        known.setdefault(key, set()).update(names)
+        known.setdefault(key, {}).update({name: None for name in names})
     return known
 
 
@@ -69,7 +85,8 @@ def text():
         sys.exit(f"no schema of {unknown}: are they spelled as ONNX has them, or do they belong to NEWER?")
     rows = []
     for domain, operator in imported():
-        lines = textwrap.wrap("".join(f"{name} " for name in sorted(known[domain, operator])), 100, drop_whitespace=False)
+        words = (name if value is None else f"{name}={value}" for name, value in sorted(known[domain, operator].items()))
+        lines = textwrap.wrap("".join(f"{word} " for word in words), 100, drop_whitespace=False)
         parts = "\n           ".join(f'"{line}"' for line in lines or [""])
         rows.append(f'ATTRIBUTES("{domain}", {operator}, {parts})\n')
     return HEAD + "".join(rows)

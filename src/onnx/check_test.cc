@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "onnx/node_reader.h"
 #include "onnx/reader.h"
 #include "onnx/test_model.h"
 
@@ -50,7 +51,7 @@ TEST(Check, SortsNodesAndBodies) {
       {test::node("If", {"x"}, {"y"}, "if", {test::graph_attribute("then", body)}), test::node("T", {"x"}, {"t"})})));
   EXPECT_TRUE(checked.problems.empty());
   EXPECT_EQ(op_types(checked.model->graph), "TIf");
-  EXPECT_EQ(op_types(**checked.model->graph.nodes.at(1).get_graph("then")), "PQ");
+  EXPECT_EQ(op_types(**NodeReader(checked.model->graph.nodes.at(1)).get_graph("then")), "PQ");
 }
 
 TEST(Check, SortsAnyOrder) {

@@ -16,7 +16,6 @@
 #include "onnx/import/carried_nodes.h"
 #include "onnx/import/importers.h"
 #include "onnx/import/plugin.h"
-#include "onnx/import/unknown_attributes.h"
 #include "onnx/import/unknown_values.h"
 #include "onnx/node_outcomes.h"
 #include "onnx/problem.h"
@@ -382,6 +381,7 @@ Status Importer::import_node(const NodeDef& node, Values inputs, int index) {
   if (plugin) TRY(refuse_carried(cx));
   if (!plugin) bodies.warn(unknown_attributes(node));
   TRY(plugin ? import_plugin(cx, *plugin, *options_.plugins) : import_by_type(cx, import));
+  if (!plugin) note_unread(node, cx.node(), state_.unread_attributes);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
     if (const auto sequence = cx.output_sequences().find(i); sequence != cx.output_sequences().end()) {
@@ -450,7 +450,7 @@ Result<std::optional<Importer::TakenBranch>> Importer::known_branch(const NodeDe
   const sym::Expr holds = (*condition)[0];
   if (reads_numbers_of_data(holds)) return std::nullopt;
   if (!holds.is_const()) return assumed_branch(node, inputs[0], bodies);
-  return TakenBranch{TRY(node.need_graph(holds.value() ? "then_branch" : "else_branch"))};
+  return TakenBranch{TRY(NodeReader(node).need_graph(holds.value() ? "then_branch" : "else_branch"))};
 }
 
 /// Whether an expression has a number that the host reads while the network runs. A branch that such a number decides
@@ -474,8 +474,8 @@ bool Importer::reads_numbers_of_data(const sym::Expr& e) const {
 /// the branches agree.
 Result<std::optional<Importer::TakenBranch>> Importer::assumed_branch(const NodeDef& node, ValueId condition,
                                                                       Bodies& bodies) {
-  const std::array<const GraphDef*, 2> branches = {&TRY(node.need_graph("then_branch")).get(),
-                                                   &TRY(node.need_graph("else_branch")).get()};
+  const std::array<const GraphDef*, 2> branches = {&TRY(NodeReader(node).need_graph("then_branch")).get(),
+                                                   &TRY(NodeReader(node).need_graph("else_branch")).get()};
   std::vector<Result<ImportedBody>> imported;
   const Captures captures = TRY(bodies.captures(branches));
   const auto unknown = [&] { return std::pair(state_.met_elements_in_floats, state_.wanted_values.size()); };
@@ -670,6 +670,7 @@ void Importer::run() {
   for (const ValueInfo& input : model_.graph.inputs) add_input(input);
   for (size_t i = 0; i < model_.graph.nodes.size(); ++i) add_node(model_.graph.nodes[i], static_cast<int>(i));
   for (const ValueInfo& output : model_.graph.outputs) add_output(output);
+  for (const auto& [attribute, warning] : state_.unread_attributes) report_.warnings.push_back(warning);
 }
 
 }  // namespace

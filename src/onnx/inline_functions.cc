@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "onnx/node_reader.h"
+
 namespace kiln::onnx {
 namespace {
 
@@ -256,7 +258,7 @@ Result<NodeDef> Inliner::rewrite_node(const NodeDef& node, const Scope& scope, c
 
 Status Inliner::rewrite_attribute(AttributeDef attribute, const Scope& scope, const Frame* frame, NodeDef& out) {
   if (!attribute.ref_name.empty() && frame) {
-    const AttributeDef* given = frame->call.find(attribute.ref_name);
+    const AttributeDef* given = NodeReader(frame->call).find(attribute.ref_name);
     if (!given)
       for (const AttributeDef& fallback : frame->function.default_attributes)
         if (fallback.name == attribute.ref_name) given = &fallback;

@@ -113,25 +113,7 @@ struct NodeDef {
   /// Names of the model's functions whose calls it comes out of, the outermost first; set by inline_functions.
   std::vector<std::string_view> functions = {};
 
-  const AttributeDef* find(std::string_view attribute) const;  ///< null if absent
   bool has_output(size_t index) const { return index < outputs.size() && !outputs[index].empty(); }
-
-  // The value of an attribute, or `otherwise` where it is absent. An attribute of another kind is an error that names
-  // it.
-  Result<int64_t> get_int(std::string_view attribute, int64_t otherwise) const;
-  Result<float> get_float(std::string_view attribute, float otherwise) const;
-  Result<std::string_view> get_string(std::string_view attribute, std::string_view otherwise) const;
-  Result<std::vector<int64_t>> get_ints(std::string_view attribute, std::vector<int64_t> otherwise) const;
-  Result<std::vector<float>> get_floats(std::string_view attribute, std::vector<float> otherwise) const;
-  Result<std::vector<std::string_view>> get_strings(std::string_view attribute) const;  ///< empty where absent
-  Result<const TensorDef*> get_tensor(std::string_view attribute) const;                ///< null where absent
-  Result<const GraphDef*> get_graph(std::string_view attribute) const;                  ///< null where absent
-
-  // The value of an attribute that must be there.
-  Result<int64_t> need_int(std::string_view attribute) const;
-  Result<std::string_view> need_string(std::string_view attribute) const;
-  Result<std::vector<int64_t>> need_ints(std::string_view attribute) const;
-  Result<Ref<const GraphDef>> need_graph(std::string_view attribute) const;
 };
 /// "node 'conv1' (Conv)", "node (com.acme.Gelu) that makes 'y'": how errors name a node.
 void append(std::string& out, const NodeDef& node);

@@ -7,6 +7,7 @@
 
 #include "onnx/check.h"
 #include "onnx/inline_functions.h"
+#include "onnx/node_reader.h"
 #include "onnx/tensor_data.h"
 #include "onnx/test_model.h"
 
@@ -73,19 +74,20 @@ TEST(Reader, ReadsEveryKindOfField) {
   EXPECT_EQ(n.overload, "fast");
   EXPECT_EQ(n.metadata.at(0).key, "scope");
   EXPECT_EQ(n.inputs, (std::vector<std::string_view>{"x", "", "w"}));
-  EXPECT_EQ(*n.get_int("axis", 7), -1);
-  EXPECT_EQ(*n.get_int("gone", 7), 7);
-  EXPECT_EQ(*n.get_floats("scales", {}), (std::vector<float>{1.5f, -2.0f}));
-  EXPECT_EQ(*n.get_strings("names"), (std::vector<std::string_view>{"a", "bc"}));
-  EXPECT_EQ((*n.get_tensor("value"))->dims, (std::vector<int64_t>{2}));
-  EXPECT_EQ((*n.get_graph("body"))->nodes.at(0).op_type, "Neg");
+  NodeReader reader(n);
+  EXPECT_EQ(*reader.get_int("axis", 7), -1);
+  EXPECT_EQ(*reader.get_int("gone", 7), 7);
+  EXPECT_EQ(*reader.get_floats("scales", {}), (std::vector<float>{1.5f, -2.0f}));
+  EXPECT_EQ(*reader.get_strings("names"), (std::vector<std::string_view>{"a", "bc"}));
+  EXPECT_EQ((*reader.get_tensor("value"))->dims, (std::vector<int64_t>{2}));
+  EXPECT_EQ((*reader.get_graph("body"))->nodes.at(0).op_type, "Neg");
 }
 
 TEST(Reader, AttributeErrorsNameKinds) {
   const Proto proto = rich_model();
   const auto model = read_model(test::bytes_of(proto));
   ASSERT_TRUE(model);
-  const NodeDef& n = (*model)->graph.nodes.at(0);
+  NodeReader n((*model)->graph.nodes.at(0));
   EXPECT_EQ(n.get_int("body", 0).error().message, "attribute 'body' is a GRAPH; INT is needed");
   EXPECT_EQ(n.get_tensor("axis").error().message, "attribute 'axis' is a INT; TENSOR is needed");
   EXPECT_EQ(n.need_ints("gone").error().message, "attribute 'gone' is missing; INTS is needed");
@@ -97,7 +99,7 @@ TEST(Reader, TakesPackedAndUnpackedScalars) {
   const Proto proto = test::model(test::graph({.nodes = {test::node("Op", {}, {"y"}, "", {loose, tight})}}));
   const auto model = read_model(test::bytes_of(proto));
   ASSERT_TRUE(model);
-  const NodeDef& n = (*model)->graph.nodes.at(0);
+  NodeReader n((*model)->graph.nodes.at(0));
   EXPECT_EQ(*n.need_ints("a"), (std::vector<int64_t>{5, -6}));
   EXPECT_EQ(*n.need_ints("a"), *n.need_ints("b"));
 }
@@ -107,7 +109,7 @@ TEST(Reader, InfersTheKindOfOldAttributes) {
   const Proto proto = test::model(test::graph({.nodes = {test::node("Op", {}, {"y"}, "", {old})}}));
   const auto model = read_model(test::bytes_of(proto));
   ASSERT_TRUE(model);
-  EXPECT_EQ(*(*model)->graph.nodes.at(0).need_int("axis"), 3);
+  EXPECT_EQ(*NodeReader((*model)->graph.nodes.at(0)).need_int("axis"), 3);
 }
 
 TEST(Reader, AnAttributeWithoutItsValueIsAnError) {

@@ -11,6 +11,7 @@ namespace {
 
 /// [batch, heads, sequence, size]: as given, or out of [batch, sequence, heads * size].
 Result<ValueId> with_heads(ImportContext& cx, ValueId x, std::string_view attribute) {
+  cx.node().pass_over(attribute);  // four axes say it by themselves
   if (cx.rank(x) == 4) return x;
   TRY(require(cx.rank(x) == 3, "an operand is ", cx.type(x), "; three or four axes are needed"));
   return split_heads(cx, x, TRY(cx.node().need_int(attribute)));

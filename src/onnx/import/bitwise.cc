@@ -23,13 +23,13 @@ Result<Bits> bits_of_operand(ImportContext& cx, size_t input) {
   const DType dtype = cx.dtype(TRY(cx.input(input)));
   if (const auto carried = small_integer(cx.carried(input))) return Bits{*carried, dtype};
   TRY(require(is_integer(dtype) && cx.carried(input) == ElementType::kUndefined, "'", cx.input_name(input), "' is ",
-              cx.type(TRY(cx.input(input))), "; ", cx.node().op_type, " takes integers"));
+              cx.type(TRY(cx.input(input))), "; ", cx.def().op_type, " takes integers"));
   return Bits{{bits_of(dtype), dtype != DType::kU8}, dtype == DType::kI64 ? dtype : DType::kI32};
 }
 
 Result<Bits> bits_of_both(ImportContext& cx) {
   TRY(require(cx.carried(0) == cx.carried(1) && cx.dtype(TRY(cx.input(0))) == cx.dtype(TRY(cx.input(1))), "'",
-              cx.input_name(0), "' and '", cx.input_name(1), "' have two types; ", cx.node().op_type, " needs one"));
+              cx.input_name(0), "' and '", cx.input_name(1), "' have two types; ", cx.def().op_type, " needs one"));
   return bits_of_operand(cx, 0);
 }
 

@@ -102,7 +102,7 @@ std::optional<size_t> first_carried(const ImportContext& cx) {
 }
 
 std::unexpected<Error> refusal(const ImportContext& cx, size_t input) {
-  return error(Code::kUnsupported, "'", cx.input_name(input), "' is ", cx.carried(input), "; ", cx.node().op_type,
+  return error(Code::kUnsupported, "'", cx.input_name(input), "' is ", cx.carried(input), "; ", cx.def().op_type,
                " of such elements is not in Kiln");
 }
 
@@ -140,9 +140,9 @@ Status import_by_type(ImportContext& cx, ImportFunction import) {
   const auto known = first_carried(cx);
   if (!known) return import(cx);
   const ElementType type = cx.carried(*known);
-  const auto* const rule = std::ranges::find(kRules, cx.node().op_type, &Rule::op_type);
+  const auto* const rule = std::ranges::find(kRules, cx.def().op_type, &Rule::op_type);
   // ONNX Runtime's tools write 16-bit DequantizeLinear of their own domain.
-  const bool is_known = rule != kRules.end() && (cx.node().domain.empty() || rule->op_type == "DequantizeLinear");
+  const bool is_known = rule != kRules.end() && (cx.def().domain.empty() || rule->op_type == "DequantizeLinear");
   if (!is_known) return refusal(cx, *known);
   if (rule->treatment == Treatment::kKnowsCarriers) return import(cx);
   const auto integer = small_integer(type);

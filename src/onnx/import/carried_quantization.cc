@@ -59,6 +59,7 @@ Status quantize_to_carried(ImportContext& cx, ElementType to) {
 /// Imports DequantizeLinear of FP8 that f32 carries, which has no zero points.
 Status dequantize_floats(ImportContext& cx) {
   const ValueId x = TRY(cx.input(0));
+  for (const std::string_view of_blocks : {"axis", "block_size"}) cx.node().pass_over(of_blocks);
   const auto given = static_cast<ElementType>(TRY(cx.node().get_int("output_dtype", 0)));
   const DType scale_type = cx.dtype(TRY(cx.input(1)));
   const DType to = given == ElementType::kUndefined ? scale_type : TRY(need_dtype(given));
@@ -76,11 +77,11 @@ Result<ElementType> carried_result(ImportContext& cx) {
 }  // namespace
 
 Result<bool> import_carried_quantization(ImportContext& cx) {
-  if (cx.node().op_type == "DequantizeLinear" && small_float(cx.carried(0))) {
+  if (cx.def().op_type == "DequantizeLinear" && small_float(cx.carried(0))) {
     TRY(dequantize_floats(cx));
     return true;
   }
-  if (cx.node().op_type != "QuantizeLinear") return false;
+  if (cx.def().op_type != "QuantizeLinear") return false;
   const ElementType to = TRY(carried_result(cx));
   if (to == ElementType::kUndefined) return false;
   TRY(quantize_to_carried(cx, to));

@@ -101,7 +101,7 @@ void CarriedSequences::add_stacks(ir::LoopDraft& loop) {
 
 Result<Sequences> CarriedSequences::within(ir::Graph& graph) {
   Sequences result;
-  ImportContext inside(cx_.model(), cx_.node(), cx_.opset(), graph, {}, cx_.state());
+  ImportContext inside(cx_.model(), cx_.def(), cx_.opset(), graph, {}, cx_.state());
   const sym::Expr number = TRY(inside.values(graph.inputs()[0], "the iteration's number"))[0];
   for (Entry& entry : entries_) {
     Sequence sequence{.parts = {}, .kind = entry.initial.kind};
@@ -126,7 +126,7 @@ Result<Sequences> CarriedSequences::within(ir::Graph& graph) {
 /// What the body gives for one sequence. Fails where it is to be carried in another way, of which `how` is told.
 Status CarriedSequences::results_of(Entry& entry, ImportedBody& imported, std::vector<LoopResult>& carried,
                                     std::vector<LoopResult>& stacks) {
-  ImportContext inside(cx_.model(), cx_.node(), cx_.opset(), *imported.graph, {}, cx_.state());
+  ImportContext inside(cx_.model(), cx_.def(), cx_.opset(), *imported.graph, {}, cx_.state());
   CarriedSequence& how = entry.how;
   const auto found = imported.outputs.sequences.find(1 + entry.c);
   const std::string_view output = body_.outputs[1 + entry.c].name;

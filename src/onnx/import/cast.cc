@@ -102,15 +102,22 @@ Status cast_to_carried(ImportContext& cx, ElementType to) {
   return cx.output(0, TRY(as_carried(cx, TRY(cx.input(0)), cx.carried(0), to, saturates)), to);
 }
 
+/// Only the types for which these say something ask for them.
+void pass_over_rounding(ImportContext& cx) {
+  for (const std::string_view attribute : {"saturate", "round_mode"}) cx.node().pass_over(attribute);
+}
+
 }  // namespace
 
 Status cast(ImportContext& cx) {
+  pass_over_rounding(cx);
   const auto to = static_cast<ElementType>(TRY(cx.node().need_int("to")));
   if (carrier_of(to)) return cast_to_carried(cx, to);
   return cast_to(cx, TRY(in_context(need_dtype(to), [] { return "cast to"; })));
 }
 
 Status cast_like(ImportContext& cx) {
+  pass_over_rounding(cx);
   const ElementType to = cx.carried(1);
   return carrier_of(to) ? cast_to_carried(cx, to) : cast_to(cx, cx.dtype(TRY(cx.input(1))));
 }

@@ -221,7 +221,7 @@ Result<ValueId> refuse_negative(ImportContext& cx, ValueId indices, sym::Expr ex
 Status assert_true(ImportContext& cx, sym::Expr condition, std::string_view what) {
   if (condition.is_const() && condition.value() != 0) return {};
   const ValueId holds = TRY(scalar_value(cx, condition, DType::kBool));
-  TRY(cx.graph().add(ops::Assertion{str(cx.node(), ": ", what)}, Values{holds}, std::string(label_of(cx.node()))));
+  TRY(cx.graph().add(ops::Assertion{str(cx.def(), ": ", what)}, Values{holds}, std::string(label_of(cx.def()))));
   return {};
 }
 
@@ -230,7 +230,7 @@ Status require_equal(ImportContext& cx, sym::Expr a, sym::Expr b, std::string_vi
   TRY(require(!sym::provably_different(a, b), what, " are ", a, " and ", b, "; they must be equal"));
   const ValueId left = TRY(scalar_value(cx, a)), right = TRY(scalar_value(cx, b));
   const ValueId holds = TRY(binary(cx, ElementWiseKind::kEqual, left, right));
-  TRY(cx.graph().add(ops::Assertion{str(what, " are equal")}, Values{holds}, std::string(label_of(cx.node()))));
+  TRY(cx.graph().add(ops::Assertion{str(what, " are equal")}, Values{holds}, std::string(label_of(cx.def()))));
   return {};
 }
 

@@ -10,11 +10,11 @@ namespace kiln::onnx::importers {
 namespace {
 
 Result<HostTensor> elements(ImportContext& cx) {
-  const NodeDef& node = cx.node();
+  const NodeDef& node = cx.def();
   if (node.attributes.size() != 1)
     return error(Code::kInvalidArgument, "has ", node.attributes.size(),
                  " attributes; exactly one must hold the value");
-  const AttributeDef& value = node.attributes[0];
+  const AttributeDef& value = *cx.node().find(node.attributes[0].name);
   const auto floats = [](Extents extents, const std::vector<float>& list) {
     return HostTensor::of(DType::kF32, std::move(extents), std::vector<double>(list.begin(), list.end()));
   };
@@ -33,9 +33,9 @@ Result<HostTensor> elements(ImportContext& cx) {
 }  // namespace
 
 Status constant(ImportContext& cx) {
-  std::string name = cx.wants(0) ? ir::take_name(cx.state().sources, cx.node().outputs[0]) : std::string();
+  std::string name = cx.wants(0) ? ir::take_name(cx.state().sources, cx.def().outputs[0]) : std::string();
   const ValueId value = cx.add_constant(source_constant(std::move(name), TRY(elements(cx))));
-  const AttributeDef& from = cx.node().attributes[0];
+  const AttributeDef& from = cx.def().attributes[0];
   const bool is_carried = from.kind == AttributeKind::kTensor && carrier_of(from.tensors[0].type);
   return cx.output(0, value, is_carried ? from.tensors[0].type : ElementType::kUndefined);
 }

@@ -34,6 +34,7 @@ ImportContext::ImportContext(const Model& model, const NodeDef& node, int64_t op
                              ImportState& state)
     : model_(model),
       node_(node),
+      reader_(node),
       opset_(opset),
       graph_(graph),
       inputs_(std::move(inputs)),
@@ -82,8 +83,8 @@ Status ImportContext::output(size_t i, Sequence sequence) {
   return {};
 }
 
-Result<int> ImportContext::int_attribute(std::string_view attribute, int64_t otherwise) const {
-  const int64_t value = TRY(node_.get_int(attribute, otherwise));
+Result<int> ImportContext::int_attribute(std::string_view attribute, int64_t otherwise) {
+  const int64_t value = TRY(reader_.get_int(attribute, otherwise));
   TRY(require(value == static_cast<int>(value), attribute, " is ", value, "; a number of 32 bits is needed"));
   return static_cast<int>(value);
 }

@@ -17,8 +17,10 @@
 #include "ir/graph.h"
 #include "ir/loop_draft.h"
 #include "onnx/free_names.h"
+#include "onnx/import/ignored_attributes.h"
 #include "onnx/import/sequence_parts.h"
 #include "onnx/model.h"
+#include "onnx/node_reader.h"
 
 namespace kiln::onnx {
 
@@ -48,6 +50,7 @@ struct ImportState {
   std::map<const NodeDef*, std::shared_ptr<const RowGraph>> row_graphs;
   FreeNames free_names;   ///< that a body reads from around it
   ir::LoopHistory loops;  ///< by the graphs of their bodies
+  UnreadAttributes unread_attributes;
   /// How loops carry sequences, by their bodies and the position of the carried value.
   std::map<std::pair<const GraphDef*, size_t>, CarriedSequence> carried_sequences;
   int num_sequence_tries = 0;  ///< to import loops that carry sequences in another way than before
@@ -70,7 +73,8 @@ class ImportContext {
                 ImportState& state);
 
   const Model& model() const { return model_; }
-  const NodeDef& node() const { return node_; }
+  const NodeDef& def() const { return node_; }
+  NodeReader& node() { return reader_; }    ///< the node's attributes
   int64_t opset() const { return opset_; }  ///< the version of the node's operator set
   ir::Graph& graph() { return graph_; }
   ImportState& state() { return state_; }
@@ -98,7 +102,7 @@ class ImportContext {
   int rank(ValueId value) const { return type(value).rank(); }
   sym::Expr extent(ValueId value, int axis) const { return type(value).shape[static_cast<size_t>(axis)]; }
   /// An attribute of the node that Kiln's op keeps in 32 bits: what is beyond is an error, and not another number.
-  Result<int> int_attribute(std::string_view attribute, int64_t otherwise) const;
+  Result<int> int_attribute(std::string_view attribute, int64_t otherwise);
   /// `axis` from the front of a tensor of `rank` axes.
   Result<int> axis(int64_t axis, int rank) const;
 
@@ -155,6 +159,7 @@ class ImportContext {
 
   const Model& model_;
   const NodeDef& node_;
+  NodeReader reader_;
   int64_t opset_;
   ir::Graph& graph_;
   Values inputs_, outputs_;

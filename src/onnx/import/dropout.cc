@@ -72,6 +72,7 @@ Status drop(ImportContext& cx, ValueId x, ValueId training) {
 /// Drops nothing, as inference has it, unless the node asks for training and says which elements fall: by its seed.
 Status dropout(ImportContext& cx) {
   const ValueId x = TRY(cx.input(0));
+  for (const std::string_view of_training : {"ratio", "seed"}) cx.node().pass_over(of_training);
   if (cx.opset() < 12 || !cx.has_input(2)) return pass_through(cx, x);
   const ValueId training = TRY(cx.input(2));
   if (is_known_to_be(cx, 2, 0) || (cx.has_input(1) && is_known_to_be(cx, 1, 0))) return pass_through(cx, x);

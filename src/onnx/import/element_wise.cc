@@ -33,7 +33,7 @@ Result<ValueId> combined(ImportContext& cx, ElementWiseKind kind) {
 /// The type of both operands where another carries it; fails where they differ, or are no integers.
 Result<ElementType> type_of_both(ImportContext& cx) {
   TRY(require(cx.carried(0) == cx.carried(1), "'", cx.input_name(0), "' and '", cx.input_name(1), "' have two types"));
-  TRY(require(!small_float(cx.carried(0)), "'", cx.input_name(0), "' is ", cx.carried(0), "; ", cx.node().op_type,
+  TRY(require(!small_float(cx.carried(0)), "'", cx.input_name(0), "' is ", cx.carried(0), "; ", cx.def().op_type,
               " of such elements is not in Kiln"));
   return cx.carried(0);
 }

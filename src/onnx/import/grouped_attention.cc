@@ -110,7 +110,11 @@ Result<ValueId> weights_of(ImportContext& cx, ValueId scores) {
   return cx.add(ops::Softmax{3}, {scores});
 }
 
+/// Refuses what Kiln does not have. Passes over attributes that say nothing about most nodes.
 Status refuse_unknown(ImportContext& cx) {
+  for (const std::string_view attribute :
+       {"rotary_interleaved", "kv_cache_bit_width", "smooth_softmax", "qk_norm_epsilon"})
+    cx.node().pass_over(attribute);
   for (const std::string_view attribute : {"sliding_window_cache", "qk_output"})
     TRY(require(TRY(cx.node().get_int(attribute, 0)) == 0, attribute, " is not in Kiln"));
   for (const std::string_view attribute : {"k_quant_type", "v_quant_type"})

@@ -61,8 +61,8 @@ Result<std::array<ValueId, 2>> stacks_of(ImportContext& cx, Branches& branches, 
   const WholeReason why{"it joins the elements of two sequences that differ in length"};
   std::array<ValueId, 2> stacks{};
   for (size_t b = 0; b < 2; ++b) {
-    ImportContext inside(cx.model(), cx.node(), cx.opset(), *branches.bodies[b].graph, {}, cx.state());
-    ImportContext other(cx.model(), cx.node(), cx.opset(), *branches.bodies[1 - b].graph, {}, cx.state());
+    ImportContext inside(cx.model(), cx.def(), cx.opset(), *branches.bodies[b].graph, {}, cx.state());
+    ImportContext other(cx.model(), cx.def(), cx.opset(), *branches.bodies[1 - b].graph, {}, cx.state());
     if (!rest[b].empty()) {
       stacks[b] = TRY(stacked(inside, rest[b], why));
       continue;

@@ -217,7 +217,7 @@ Result<ScanInputs> scan_inputs_8(ImportContext& cx, size_t num_carried, size_t n
         const sym::Expr whole = cx.extent(sample, 0);
         if (!result.padded_to) result.padded_to = whole;
         TRY(require_equal(cx, *result.padded_to, whole,
-                          str("the slices of inputs ", 1 + num_carried, " and ", 1 + i, " of ", cx.node())));
+                          str("the slices of inputs ", 1 + num_carried, " and ", 1 + i, " of ", cx.def())));
         sample = TRY(shortened(cx, sample, *length));
       }
     }
@@ -275,10 +275,10 @@ std::string_view unknown_name(ImportContext& cx, const GraphDef& body, std::dequ
 
 /// The graph that a Scan of opset 8 runs for one row of its batch: the same node, whose inputs have a batch of 1.
 std::shared_ptr<const RowGraph> graph_of_row(ImportContext& cx, const GraphDef& body) {
-  auto& known = cx.state().row_graphs[&cx.node()];
+  auto& known = cx.state().row_graphs[&cx.def()];
   if (known) return known;
   auto row = std::make_shared<RowGraph>();
-  NodeDef node = cx.node();
+  NodeDef node = cx.def();
   node.opset = cx.opset();
   if (cx.has_input(0)) {
     node.inputs[0] = unknown_name(cx, body, row->texts);

@@ -19,7 +19,7 @@ Result<ImportedBody> import_body(ImportContext& cx, std::span<const TensorType> 
 
 /// Whether a body's condition is true whatever it computes.
 bool is_always_true(ImportContext& cx, const ImportedBody& body) {
-  ImportContext inside(cx.model(), cx.node(), cx.opset(), *body.graph, {}, cx.state());
+  ImportContext inside(cx.model(), cx.def(), cx.opset(), *body.graph, {}, cx.state());
   return known_flag(inside, body.outputs.values[0]).value_or(false);
 }
 

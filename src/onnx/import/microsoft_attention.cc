@@ -81,6 +81,7 @@ Result<ValueId> causal_bias(ImportContext& cx, ValueId scores, sym::Expr past) {
 
 /// Attention and MultiHeadAttention behind their operands; `past` is the number of keys that came before.
 Status attend(ImportContext& cx, const Operands& x, ValueId mask, ValueId bias, sym::Expr past, size_t scores_output) {
+  cx.node().pass_over("mask_filter_value");  // says nothing without a mask
   ValueId scores = TRY(scores_of(cx, x.q, x.k, TRY(scale_of(cx, x.q))));
   if (bias != ValueId::kNone) scores = TRY(plus(cx, scores, bias));
   if (mask != ValueId::kNone) scores = TRY(plus(cx, scores, TRY(mask_bias(cx, mask, scores, past))));
@@ -93,7 +94,7 @@ Status attend(ImportContext& cx, const Operands& x, ValueId mask, ValueId bias, 
 
 Status refuse_inputs(ImportContext& cx, std::initializer_list<size_t> inputs) {
   for (const size_t i : inputs)
-    TRY(require(!cx.has_input(i), "input ", i, " '", i < cx.node().inputs.size() ? cx.input_name(i) : "",
+    TRY(require(!cx.has_input(i), "input ", i, " '", i < cx.def().inputs.size() ? cx.input_name(i) : "",
                 "' is not in Kiln"));
   return {};
 }
@@ -186,9 +187,13 @@ Status rotary_embedding(ImportContext& cx) {
   TRY(require(TRY(cx.node().get_float("scale", 1)) == 1, "scale is not in Kiln"));
   const ValueId given = TRY(cx.input(0)), cosines = TRY(cx.input(2));
   const int turned = TRY(turned_channels(cx, cosines));
+  const int64_t stated = TRY(cx.node().get_int("rotary_embedding_dim", 0)),
+                heads_stated = TRY(cx.node().get_int("num_heads", 0));
+  TRY(require(stated == 0 || stated == turned, "rotary_embedding_dim is ", stated, "; cos_cache turns ", turned,
+              " channels"));
   ValueId x = given;
   if (cx.rank(given) == 3) {
-    int64_t heads = TRY(cx.node().get_int("num_heads", 0));
+    int64_t heads = heads_stated;
     const auto channels = cx.extent(given, 2).constant();
     if (heads == 0 && channels && turned > 0) heads = *channels / turned;  // a head is turned whole
     x = TRY(split_heads(cx, given, heads));

@@ -57,6 +57,9 @@ struct Weights {
 Result<Blocks> blocks_of(ImportContext& cx) {
   const Blocks blocks{TRY(cx.node().need_int("N")), TRY(cx.node().need_int("K")), TRY(cx.node().need_int("block_size")),
                       TRY(cx.node().get_int("bits", 4))};
+  TRY(require(TRY(cx.node().get_int("weight_prepacked", 0)) == 0,
+              "weight_prepacked is not in Kiln: only ONNX Runtime knows how it packed them; export without it"));
+  cx.node().pass_over("accuracy_level");  // the least exact arithmetic that is allowed
   TRY(require(blocks.bits == 2 || blocks.bits == 4 || blocks.bits == 8, "bits is ", blocks.bits,
               "; 2, 4 and 8 are possible"));
   constexpr int64_t kMost = int64_t{1} << 31;

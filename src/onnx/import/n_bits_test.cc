@@ -27,11 +27,12 @@ Proto i32s(std::string_view name, int64_t count, int64_t (*element)(int64_t)) {
 }
 
 /// MatMulNBits of x [3, k] by one column in blocks of 16.
-Imported import_product(int64_t k, int64_t bits, std::vector<Proto> constants, Texts inputs) {
-  const Proto of =
-      node("MatMulNBits", inputs, {"y"}, "q",
-           {int_attribute("N", 1), int_attribute("K", k), int_attribute("block_size", 16), int_attribute("bits", bits)},
-           "com.microsoft");
+Imported import_product(int64_t k, int64_t bits, std::vector<Proto> constants, Texts inputs,
+                        Proto more = int_attribute("accuracy_level", 4)) {
+  const Proto of = node("MatMulNBits", inputs, {"y"}, "q",
+                        {int_attribute("N", 1), int_attribute("K", k), int_attribute("block_size", 16),
+                         int_attribute("bits", bits), std::move(more)},
+                        "com.microsoft");
   Proto whole = model(graph({{of}, {value("x", kFloat, {3, k})}, {value("y")}, std::move(constants)}), {}, 20);
   return import_proto(whole.message(field::model::kOpsetImport, opset("com.microsoft", 1)));
 }
@@ -57,6 +58,7 @@ bool has(const std::string& text, std::string_view part) { return text.find(part
 
 TEST(ImportMatMulNBits, KeepsFourBits) {
   const Imported y = import_product(16, 4, {bytes("b", {1, 1, 8}, 8, 0xf0), floats("s", {1}, {0.5})}, {"x", "b", "s"});
+  EXPECT_EQ(y.report.warnings, std::vector<std::string>{});  // accuracy_level is a permission
   EXPECT_EQ(operand<ops::Dequantize>(y, 0, 4), (Numbers{-8, 7, -8, 7}));
   EXPECT_EQ(operand<ops::Dequantize>(y, 2, 1), Numbers());
   EXPECT_TRUE(has(text_of(y), "# i4[1, 16]")) << text_of(y);
@@ -111,6 +113,8 @@ TEST(ImportMatMulNBits, SaysWhatIsWrong) {
   EXPECT_TRUE(has(product(32, 4, {b, floats("s", {2}, {1, NAN})}, {"x", "b", "s"}), "scale 1 of 2 is nan"));
   EXPECT_TRUE(has(product(32, 4, {b, scales, bytes("z", {2}, 2, 0)}, {"x", "b", "s", "z"}),
                   "zero_points are u8 [2]; 1 elements are needed"));
+  EXPECT_TRUE(has(text_of(import_product(32, 4, {b, scales}, {"x", "b", "s"}, int_attribute("weight_prepacked", 1))),
+                  "weight_prepacked is not in Kiln"));
   EXPECT_TRUE(has(product(32, 3, {b, scales}, {"x", "b", "s"}), "bits is 3; 2, 4 and 8 are possible"));
   EXPECT_TRUE(
       has(product(32, 4, {b, scales, i32s("g", 31, [](int64_t) { return int64_t{0}; })}, {"x", "b", "s", "", "g"}),

@@ -127,6 +127,7 @@ Status normalize_by_batch(ImportContext& cx) {
 Status batch_normalization(ImportContext& cx) {
   const ValueId x = TRY(cx.input(0));
   if (TRY(cx.node().get_int("training_mode", 0)) != 0) return normalize_by_batch(cx);
+  cx.node().pass_over("momentum");  // of the running statistics, which inference does not move
   for (size_t i = 1; i < cx.num_outputs(); ++i) TRY(cx.refuse_output(i, "a statistic of training"));
   const double epsilon = TRY(cx.node().get_float("epsilon", 1e-5f));
   Values p;

@@ -8,6 +8,7 @@ using Kind = Sequence::Kind;
 /// An optional without an input is empty; its type is the attribute's.
 Status optional(ImportContext& cx) {
   Sequence held{.kind = Kind::kEmptyOptional};
+  cx.node().pass_over("type");  // who reads the element finds its type there
   if (cx.is_sequence(0)) {
     held = TRY(cx.sequence(0)).get();
     held.kind = Kind::kOptionalSequence;

@@ -85,7 +85,8 @@ Result<PluginField> field_of(ImportContext& cx, const AttributeDef& attribute) {
 }
 
 Result<PluginIdentity> plugin_of(const NodeDef& node) {
-  const std::string version(TRY(node.get_string(kVersion, "1"))), space(TRY(node.get_string(kNamespace, "")));
+  NodeReader reader(node);
+  const std::string version(TRY(reader.get_string(kVersion, "1"))), space(TRY(reader.get_string(kNamespace, "")));
   return PluginIdentity{std::string(node.op_type), version, space};
 }
 
@@ -106,7 +107,7 @@ Status no_importer(const NodeDef& node, PluginSource* source) {
 
 Status import_plugin(ImportContext& cx, const PluginIdentity& identity, PluginSource& source) {
   std::vector<PluginField> fields;
-  for (const AttributeDef& attribute : cx.node().attributes)
+  for (const AttributeDef& attribute : cx.def().attributes)
     if (attribute.name != kVersion && attribute.name != kNamespace && attribute.name != kShapeInputs)
       fields.push_back(TRY(field_of(cx, attribute)));
   const std::vector<int64_t> of_shapes = TRY(cx.node().get_ints(kShapeInputs, {}));
@@ -118,7 +119,7 @@ Status import_plugin(ImportContext& cx, const PluginIdentity& identity, PluginSo
     const ValueId input = TRY(cx.input(i));
     (std::ranges::count(of_shapes, static_cast<int64_t>(i)) ? shape_inputs : inputs).push_back(input);
   }
-  ops::Plugin op = TRY(source.make({identity, cx.node().name, fields}));
+  ops::Plugin op = TRY(source.make({identity, cx.def().name, fields}));
   op.num_tensors = static_cast<int>(inputs.size());
   TRY(require(static_cast<size_t>(op.num_outputs()) >= cx.num_outputs(), identity, " has ", op.num_outputs(),
               " outputs; the node has ", cx.num_outputs()));

@@ -50,8 +50,8 @@ Result<ValueId> root(ImportContext& cx, ValueId x, int64_t p) {
 Status max_pool(ImportContext& cx) {
   const ops::Pooling op = TRY(pooling_of(cx, ops::PoolingKind::kMax));
   const ValueId x = TRY(cx.input(0)), y = TRY(cx.add(op, {x}));
+  const bool column_major = TRY(cx.node().get_int("storage_order", 0)) != 0;
   if (cx.wants(1)) {
-    const bool column_major = TRY(cx.node().get_int("storage_order", 0)) != 0;
     TRY(cx.output(1, TRY(max_pool_indices(cx, op, x, y, column_major))));
   }
   return cx.output(y);

@@ -13,6 +13,7 @@ Result<Quantization> quantization_of(ImportContext& cx, ValueId x, DType type) {
   TRY(require(size >= 0, "block_size is ", size));
   const TensorType& scale = cx.type(by.scale);
   const bool is_vector = scale.rank() == 1 && cx.rank(x) > 1 && scale.shape[0].constant() != 1;
+  cx.node().pass_over("axis");  // a single scale has none
   if (is_vector || size > 0) by.axis = TRY(cx.axis(TRY(cx.node().get_int("axis", 1)), cx.rank(x)));
   if (size == 0) return by;
   by.block.assign(static_cast<size_t>(cx.rank(x)), 1);
@@ -33,8 +34,8 @@ Status quantize_linear(ImportContext& cx) {
   ValueId x = TRY(cx.input(0));
   const DType given = cx.has_input(2) ? cx.dtype(TRY(cx.input(2))) : DType::kU8;
   const DType to = TRY(dtype_attribute(cx, "output_dtype", given));
-  TRY(require(to != DType::kF8E4M3 || TRY(cx.node().get_int("saturate", 1)) != 0, "QuantizeLinear to ", to,
-              " without saturation is not in Kiln yet"));
+  const bool saturates = TRY(cx.node().get_int("saturate", 1)) != 0;  // says nothing about integers
+  TRY(require(to != DType::kF8E4M3 || saturates, "QuantizeLinear to ", to, " without saturation is not in Kiln yet"));
   if (cx.dtype(x) == DType::kI32) x = TRY(cast(cx, x, DType::kF32));
   return cx.output(TRY(quantize(cx, x, TRY(quantization_of(cx, x, to)), to)));
 }

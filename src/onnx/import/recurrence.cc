@@ -50,7 +50,7 @@ Result<double> take(std::span<const float>& numbers, const Activation& a, std::o
 }
 
 /// activation_alpha and activation_beta have entries only for activations that take one.
-Result<std::vector<GateActivation>> activations(const NodeDef& node, std::vector<std::string_view> names) {
+Result<std::vector<GateActivation>> activations(NodeReader& node, std::vector<std::string_view> names) {
   const std::vector<float> alphas = TRY(node.get_floats("activation_alpha", {}));
   const std::vector<float> betas = TRY(node.get_floats("activation_beta", {}));
   std::span<const float> alpha = alphas, beta = betas;
@@ -67,7 +67,7 @@ Result<std::vector<GateActivation>> activations(const NodeDef& node, std::vector
 
 /// The node's list, or `defaults` for each direction. RNN's schema has a default for two directions, which files may
 /// spell out where there is one.
-Result<std::vector<std::string_view>> activation_names(const NodeDef& node, const Recurrence& op,
+Result<std::vector<std::string_view>> activation_names(NodeReader& node, const Recurrence& op,
                                                        std::span<const std::string_view> defaults) {
   std::vector<std::string_view> names = TRY(node.get_strings("activations"));
   const auto directions = static_cast<size_t>(op.num_directions());
@@ -79,7 +79,7 @@ Result<std::vector<std::string_view>> activation_names(const NodeDef& node, cons
   return names;
 }
 
-Result<RecurrenceDirection> direction_of(const NodeDef& node) {
+Result<RecurrenceDirection> direction_of(NodeReader& node) {
   const std::string_view name = TRY(node.get_string("direction", "forward"));
   const auto names = enum_names(RecurrenceDirection::kForward);
   const auto found = std::ranges::find(names, name);
@@ -89,7 +89,7 @@ Result<RecurrenceDirection> direction_of(const NodeDef& node) {
 
 /// Ends with the node's recurrence of `inputs`, which are the op's own in their order.
 Status recurrence(ImportContext& cx, Recurrence op, std::span<const std::string_view> defaults, Values inputs) {
-  const NodeDef& node = cx.node();
+  NodeReader& node = cx.node();
   op.direction = TRY(direction_of(node));
   op.activations = TRY(activations(node, TRY(activation_names(node, op, defaults))));
   if (node.find("clip")) op.clip = TRY(node.get_float("clip", 0));

@@ -27,6 +27,7 @@ namespace importers {
 Status rotary_embedding(ImportContext& cx) {
   const ValueId given = TRY(cx.input(0));
   ValueId x = given;
+  cx.node().pass_over("num_heads");  // four axes say it by themselves
   if (cx.rank(given) == 3) x = TRY(split_heads(cx, given, TRY(cx.node().need_int("num_heads"))));
   const Rotation by{TRY(cx.input(1)), TRY(cx.input(2)), cx.optional_input(3),
                     TRY(cx.node().get_int("interleaved", 0)) != 0, TRY(cx.int_attribute("rotary_embedding_dim", 0))};

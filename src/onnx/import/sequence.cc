@@ -55,7 +55,10 @@ Status assert_within(ImportContext& cx, sym::Expr at, sym::Expr last) {
 
 }  // namespace
 
-Status sequence_empty(ImportContext& cx) { return cx.output(Sequence{}); }
+Status sequence_empty(ImportContext& cx) {
+  cx.node().pass_over("dtype");  // elements that are inserted bring their type
+  return cx.output(Sequence{});
+}
 
 Status sequence_construct(ImportContext& cx) {
   Sequence sequence;

@@ -32,7 +32,7 @@ TensorType element_type(ImportContext& cx, const SequencePart& part) {
 Error need_whole(const ImportContext& cx, const SequencePart& part, const WholeReason& why) {
   part.loop->is_whole = true;
   // A loop within, which is carried through this one, has named its node.
-  part.loop->why_whole = why.names_node ? why : WholeReason{str(cx.node(), ": ", why.text), true};
+  part.loop->why_whole = why.names_node ? why : WholeReason{str(cx.def(), ": ", why.text), true};
   return {Code::kUnsupported, str(why.text, ", and a loop around has not gathered them all yet")};
 }
 

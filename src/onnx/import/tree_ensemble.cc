@@ -45,7 +45,7 @@ Status check_indices(std::string_view what, const Ints& indices, size_t count) {
 }
 
 Result<Trees> read_trees(ImportContext& cx) {
-  const NodeDef& node = cx.node();
+  NodeReader& node = cx.node();
   Trees t{TRY(node.need_ints("nodes_featureids")),
           TRY(node.need_ints("nodes_truenodeids")),
           TRY(node.need_ints("nodes_falsenodeids")),
@@ -59,6 +59,7 @@ Result<Trees> read_trees(ImportContext& cx) {
           {},
           {},
           TRY(node.need_int("n_targets"))};
+  for (const std::string_view hint : {"nodes_hitrates", "nodes_hitrates_as_tensor"}) node.pass_over(hint);
   const size_t count = t.features.size();
   for (const auto& [what, size] : {std::pair("nodes_truenodeids", t.true_nodes.size()),
                                    {"nodes_falsenodeids", t.false_nodes.size()},

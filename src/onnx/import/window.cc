@@ -1,5 +1,6 @@
 #include "onnx/import/window.h"
 
+#include <algorithm>
 #include <array>
 
 namespace kiln::onnx {
@@ -31,6 +32,13 @@ Result<Ints> list(ImportContext& cx, std::string_view attribute, size_t count, i
   return values;
 }
 
+/// Passes over pads of 0 beside auto_pad. Others stay unread: they have no effect, and a warning tells so.
+void pass_over_zero_pads(ImportContext& cx) {
+  for (const AttributeDef& attribute : cx.def().attributes)
+    if (attribute.name == "pads" && std::ranges::count(attribute.ints, 0) == std::ssize(attribute.ints))
+      cx.node().pass_over("pads");
+}
+
 }  // namespace
 
 Result<int> spatial_axes(ImportContext& cx, ValueId x) {
@@ -49,7 +57,10 @@ Result<WindowAttributes> window_attributes(ImportContext& cx, int spatial) {
   w.strides = TRY(list(cx, "strides", count, 1, 1));
   w.dilations = TRY(list(cx, "dilations", count, 1, 1));
   w.pre_pads = w.post_pads = Ints(count, 0);
-  if (padding != "NOTSET") return w;
+  if (padding != "NOTSET") {
+    pass_over_zero_pads(cx);
+    return w;
+  }
   const Ints pads = TRY(list(cx, "pads", 2 * count, 0, -kLargestOfWindow));
   w.pre_pads.assign(pads.begin(), pads.begin() + spatial);
   w.post_pads.assign(pads.begin() + spatial, pads.end());
