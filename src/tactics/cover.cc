@@ -443,7 +443,7 @@ void Coverer::add_notes(const Choice& choice, std::string_view prefix, std::vect
                         "): ", outcome(choice, *candidate), candidate == chosen ? "; chosen" : ""));
   if (const auto rest = std::span(ranked).subspan(told); !rest.empty()) {
     const auto failed = std::ranges::count_if(rest, [](const Candidate* one) { return !one->failure.empty(); });
-    notes.push_back(str(prefix, choice.tactic->name(), size, ": ", rest.size(), " more variants, no better",
+    notes.push_back(str(prefix, choice.tactic->name(), ": ", rest.size(), " more variants, no better",
                         failed > 0 ? str("; ", failed, " of them failed") : std::string()));
   }
   for (const std::string& note : std::span(choice.notes).first(std::min(choice.notes.size(), kMostNotes)))
