@@ -11,6 +11,8 @@
 //           iouThreshold, isNormalized, clipBoxes (to 0 ... 1), caffeSemantics (boxes that are not normalized are one
 //           pixel larger each way when their overlap counts; without it TensorRT's areas are larger, and its
 //           intersections are not, but here neither), scoreBits (of TensorRT's sort, without effect here)
+#include <cmath>
+
 #include "library/detections.h"
 #include "library/standard_plugin.h"
 
@@ -75,6 +77,7 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields, bool ha
   settings.has_larger_boxes = !TRY(fields.flag("isNormalized", true)) && TRY(fields.flag("caffeSemantics", true));
   TRY(require(settings.how.most > 0 && settings.how.most <= kMostOfTopK, "keepTopK is ", settings.how.most, "; 1 to ",
               kMostOfTopK, " are possible"));
+  TRY(require(!std::isnan(settings.how.score_threshold), "scoreThreshold is ", settings.how.score_threshold));
   TRY(require(settings.how.candidates > 0, "topK is ", settings.how.candidates));
   TRY(require(settings.how.iou_threshold >= 0 && settings.how.iou_threshold <= 1, "iouThreshold is ",
               settings.how.iou_threshold));

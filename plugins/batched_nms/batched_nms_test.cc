@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "testing/reference_nms.h"
 
@@ -77,12 +78,28 @@ TEST_P(BatchedNms, KeepsTheBestOfEachClass) {
   }
 }
 
-TEST_P(BatchedNms, RefusesOtherClasses) {
+TEST_P(BatchedNms, OfNoBoxesHasNoDetections) {
+  for (const int32_t shares : {0, 1}) {
+    const Tensor boxes{{kImages, 0, shares ? 1 : kClasses, 4}, {}, nv::DataType::kFLOAT, 2};
+    std::vector<Tensor> y = {ints({kImages}, {0, 0}),
+                             {{kImages, kKept, 4}, std::vector<double>(kImages * kKept * 4, 0)},
+                             {{kImages, kKept}, std::vector<double>(kImages * kKept, 0)},
+                             {{kImages, kKept}, std::vector<double>(kImages * kKept, -1)}};
+    if (GetParam()) y[0].extents.push_back(1);
+    expect_outputs(name(), "1", attributes({.shares = shares}), {boxes, {{kImages, 0, kClasses}, {}}}, y);
+  }
+}
+
+TEST_P(BatchedNms, RefusesWhatDoesNotFit) {
   EXPECT_NE(error_of(name(), "1", attributes({}), {overlapping_boxes(1, 4, 1, 1), noise({1, 4, 2}, 1)})
                 .find("numClasses is 3; there are scores of 2 classes"),
             std::string::npos);
   EXPECT_NE(error_of(name(), "1", attributes({.shares = 0}), {overlapping_boxes(1, 4, 1, 1), noise({1, 4, 3}, 1)})
                 .find("there are 1 boxes at a place"),
+            std::string::npos);
+  const Attributes unordered = attributes({}).set("scoreThreshold", std::vector<float>{NAN});
+  EXPECT_NE(error_of(name(), "1", unordered, {overlapping_boxes(1, 4, 1, 1), noise({1, 4, 3}, 1)})
+                .find("scoreThreshold is nan"),
             std::string::npos);
 }
 

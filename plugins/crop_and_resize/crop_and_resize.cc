@@ -52,7 +52,8 @@ class CropAndResize final : public StandardPlugin {
 
 Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   const int64_t height = TRY(fields.integer("crop_height")), width = TRY(fields.integer("crop_width"));
-  TRY(require(height > 0 && width > 0, "crop_height is ", height, ", crop_width ", width));
+  TRY(require(height > 0 && width > 0 && height <= kMostPooled && width <= kMostPooled, "crop_height is ", height,
+              ", crop_width ", width, "; 1 to ", kMostPooled, " are possible"));
   return std::make_shared<CropAndResize>(height, width);
 }
 

@@ -18,6 +18,8 @@
 //   ONNX    score_threshold, iou_threshold, max_output_boxes_per_class (K), center_point_box
 //   TF      max_output_size_per_class, max_total_size (K), iou_threshold, score_threshold, pad_per_class (K is at most
 //           max_output_size_per_class times C), clip_boxes (to 0 ... 1)
+#include <cmath>
+
 #include "library/detections.h"
 #include "library/standard_plugin.h"
 
@@ -124,8 +126,9 @@ std::vector<Value> EfficientNms::add_layers(Layers&, std::span<const Value> inpu
 
 Result<std::shared_ptr<const StandardPlugin>> make(Settings settings) {
   Suppression& how = settings.how;
-  TRY(require(how.most > 0 && how.most <= kMostOfTopK, "at most ", how.most, " boxes; 1 to ", kMostOfTopK,
-              " are possible"));
+  TRY(require(how.most > 0 && how.most <= kMostOfTopK, "the greatest number of boxes is ", how.most, "; 1 to ",
+              kMostOfTopK, " are possible"));
+  TRY(require(!std::isnan(how.score_threshold), "score_threshold is ", how.score_threshold));
   TRY(require(how.iou_threshold >= 0 && how.iou_threshold <= 1, "iou_threshold is ", how.iou_threshold));
   how.iou_threshold = just_below(how.iou_threshold);
   how.score_threshold = just_below(how.score_threshold);

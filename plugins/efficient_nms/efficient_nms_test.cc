@@ -92,6 +92,26 @@ TEST(EfficientNms, TakesBoxesOfRankThree) {
   expect_outputs("EfficientNMS_TRT", "1", attributes({}), {flat, scores}, expected({}, boxes, scores));
 }
 
+TEST(EfficientNms, OfNoBoxesHasNoDetections) {
+  const Tensor scores{{kImages, 0, kClasses}, {}};
+  const std::vector<std::vector<Candidate>> none(kImages);
+  for (const Case& c :
+       {Case{}, Case{.agnostic = 1}, Case{.places = kClasses}, Case{.agnostic = 1, .places = kClasses}}) {
+    const Tensor boxes{{kImages, 0, c.places, 4}, {}, nv::DataType::kFLOAT, c.places > 1 ? 2 : 0};
+    expect_outputs("EfficientNMS_TRT", "1", attributes(c), {boxes, scores}, outputs_of(none, c.most));
+  }
+  const Attributes tf = Attributes()
+                            .set("max_output_size_per_class", std::vector<int32_t>{4})
+                            .set("max_total_size", std::vector<int32_t>{20})
+                            .set("iou_threshold", std::vector<float>{0.5F})
+                            .set("score_threshold", std::vector<float>{0.4F});
+  const Tensor boxes{{kImages, 0, 4}, {}};
+  std::vector<Tensor> y = outputs_of(none, 20);
+  expect_outputs("EfficientNMS_Explicit_TF_TRT", "1", tf, {boxes, scores}, y);
+  y[0].extents = {kImages};
+  expect_outputs("EfficientNMS_Implicit_TF_TRT", "1", tf, {boxes, scores}, y);
+}
+
 TEST(EfficientNms, HasASigmoid) {
   const Tensor boxes = overlapping_boxes(kImages, kBoxes, 1, 5), raw = noise({kImages, kBoxes, kClasses}, 9);
   Tensor scores = raw;
@@ -224,7 +244,11 @@ TEST(EfficientNms, RefusesCodingsThatAreNone) {
 
 TEST(EfficientNms, RefusesWhatDoesNotFit) {
   const Tensor boxes = overlapping_boxes(kImages, kBoxes, 1, 3), scores = scores_of(7);
-  EXPECT_NE(error_of("EfficientNMS_TRT", "1", attributes({.most = 0}), {boxes, scores}).find("at most 0 boxes"),
+  EXPECT_NE(error_of("EfficientNMS_TRT", "1", attributes({.most = 0}), {boxes, scores})
+                .find("the greatest number of boxes is 0; 1 to 3840 are possible"),
+            std::string::npos);
+  EXPECT_NE(error_of("EfficientNMS_TRT", "1", attributes({.score_threshold = NAN}), {boxes, scores})
+                .find("score_threshold is nan"),
             std::string::npos);
   EXPECT_NE(
       error_of("EfficientNMS_TRT", "1", attributes({.iou_threshold = 2}), {boxes, scores}).find("iou_threshold is 2"),

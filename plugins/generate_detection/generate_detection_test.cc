@@ -117,6 +117,14 @@ TEST(GenerateDetection, OfTheBackgroundAloneThereAreNone) {
                  {y});
 }
 
+TEST(GenerateDetection, OfNoRegionsHasNoDetections) {
+  const Tensor delta{{kImages, 0, kClasses * 4, 1, 1}, {}}, scores{{kImages, 0, kClasses, 1, 1}, {}};
+  Tensor y{{kImages, kKept, 6}, {}};
+  for (int64_t k = 0; k < kImages * kKept; ++k)
+    for (const double value : {0, 0, 0, 0, -1, 0}) y.values.push_back(value);
+  expect_outputs("GenerateDetection_TRT", "1", attributes(kClasses), {delta, scores, {{kImages, 0, 4}, {}}}, {y});
+}
+
 TEST(GenerateDetection, RefusesWhatItDoesNotHave) {
   const std::vector<Tensor> inputs{noise({1, 2, 12, 1, 1}, 1), noise({1, 2, 3, 1, 1}, 2), noise({1, 2, 4}, 3)};
   const auto refusal = [&](const Attributes& attributes) {

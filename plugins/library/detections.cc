@@ -25,6 +25,14 @@ Value selection_mask(const Value& boxes, const Value& scores, const Suppression&
   return scatter_nd(none, selected, ones);
 }
 
+/// x [N, B, ...] with zeros behind the last place where there may be none, so that place 0 always is one.
+Value never_empty(const Value& x) {
+  if (x.extent(1).number().value_or(0) > 0) return x;
+  std::vector<int64_t> before(static_cast<size_t>(x.rank()), 0), after = before;
+  after[1] = 1;
+  return pad(x, before, after);
+}
+
 /// Which of the boxes at a place is a class's: its own, or the one of all classes.
 Value place_of(const Value& boxes, const Value& class_index) {
   return min(class_index, boxes.extent(2).value(boxes.layers()).i32() - 1.0);
@@ -32,8 +40,9 @@ Value place_of(const Value& boxes, const Value& class_index) {
 
 /// The boxes of the detections, [N, most, 4].
 Value boxes_of(const Value& boxes, const Value& index, const Value& class_index) {
-  if (boxes.rank() == 3) return gather_nd(boxes, unsqueeze(index, {2}), 1);
-  return gather_nd(boxes, concat({unsqueeze(index, {2}), unsqueeze(place_of(boxes, class_index), {2})}, 2), 1);
+  const Value from = never_empty(boxes);
+  if (boxes.rank() == 3) return gather_nd(from, unsqueeze(index, {2}), 1);
+  return gather_nd(from, concat({unsqueeze(index, {2}), unsqueeze(place_of(boxes, class_index), {2})}, 2), 1);
 }
 
 /// Detections where each class of a place has a box of its own, and all of them suppress each other.
@@ -81,11 +90,12 @@ Detections detect(const Value& boxes, const Value& compared, const Value& all_sc
   Detections found;
   found.valid = best.values > kLowestScore;
   const Value zero = layers.scalar(0, nv::DataType::kINT32, 2);
-  const Value place = select(found.valid, best.indices, zero), count = num_boxes.value(layers).i32();
+  const Value place = select(found.valid, best.indices, zero), count = max(num_boxes, 1).value(layers).i32();
   found.classes = floor_div(place, count);
   found.indices = place - found.classes * count;
   if (how.ignores_classes)
-    found.classes = select(found.valid, squeeze(gather_nd(best_class, unsqueeze(found.indices, {2}), 1), {2}), zero);
+    found.classes =
+        select(found.valid, squeeze(gather_nd(never_empty(best_class), unsqueeze(found.indices, {2}), 1), {2}), zero);
   found.scores = select(found.valid, best.values, 0);
   found.boxes = select(unsqueeze(found.valid, {2}), boxes_of(boxes, found.indices, found.classes), 0);
   found.count = sum(found.valid.i32(), {1});

@@ -143,6 +143,7 @@ Result<Fields> Fields::of(const nv::PluginFieldCollection* given, std::span<cons
 
 std::vector<std::byte> Fields::serialize() const {
   std::vector<std::byte> out;
+  put(out, static_cast<int32_t>(fields_.size()));  // bytes that end behind a field are then short, too
   for (const Field& field : fields_) {
     put(out, static_cast<int32_t>(field.name.size()));
     for (const char letter : field.name) put(out, letter);
@@ -155,7 +156,10 @@ std::vector<std::byte> Fields::serialize() const {
 
 Result<Fields> Fields::deserialize(std::span<const std::byte> bytes) {
   Fields result;
-  for (Reader reader(bytes); !reader.done();) {
+  Reader reader(bytes);
+  const int32_t count = TRY(reader.number());
+  if (count < 0) return error(Code::kCorrupt, count, " fields");
+  for (int32_t i = 0; i < count; ++i) {
     const int32_t letters = TRY(reader.number());
     if (letters < 0) return error(Code::kCorrupt, "a name of ", letters, " letters");
     const auto name = TRY(reader.take(static_cast<size_t>(letters)));
@@ -169,6 +173,7 @@ Result<Fields> Fields::deserialize(std::span<const std::byte> bytes) {
                               length,
                               {data.begin(), data.end()}});
   }
+  if (!reader.done()) return error(Code::kCorrupt, "bytes behind the plugin's last field");
   return result;
 }
 
@@ -242,6 +247,13 @@ std::vector<nv::PluginField> Fields::views() const {
   for (const Field& field : fields_)
     result.emplace_back(field.name.c_str(), field.data.data(), field.type, field.length);
   return result;
+}
+
+Result<int64_t> integer_within(const Fields& fields, const char* name, int64_t otherwise, Range range) {
+  const int64_t value = TRY(fields.integer(name, otherwise));
+  TRY(require(value >= range.least && value <= range.most, name, " is ", value, "; ", range.least, " to ", range.most,
+              " are possible"));
+  return value;
 }
 
 Result<std::vector<int64_t>> image_size(const Fields& fields, std::vector<int64_t> otherwise) {

@@ -55,6 +55,12 @@ class Fields {
   std::vector<Field> fields_;
 };
 
+struct Range {
+  int64_t least, most;
+};
+/// A single integer, or `otherwise` where the field is absent. Fails outside of `range`.
+Result<int64_t> integer_within(const Fields& fields, const char* name, int64_t otherwise, Range range);
+
 /// The field image_size, or `otherwise` where it is absent: channels, a height and a width, or the latter two. Fails
 /// unless there are as many as in `otherwise`, all above 0.
 Result<std::vector<int64_t>> image_size(const Fields& fields, std::vector<int64_t> otherwise);

@@ -36,6 +36,23 @@ TEST(Fields, OfEqualDimsAreEqual) {
   EXPECT_EQ(bytes[0], bytes[1]);
 }
 
+TEST(Fields, ReadNothingButAllThatWasWritten) {
+  const float half = 0.5F;
+  const std::array<int32_t, 2> numbers{3, 5};
+  const std::array<nv::PluginField, 2> given{nv::PluginField{"a", &half, nv::PluginFieldType::kFLOAT32, 1},
+                                             nv::PluginField{"b", numbers.data(), nv::PluginFieldType::kINT32, 2}};
+  for (const int32_t count : {0, 1, 2}) {
+    const nv::PluginFieldCollection collection{count, given.data()};
+    std::vector<std::byte> bytes = Fields::of(&collection, given).value().serialize();
+    for (size_t size = 0; size < bytes.size(); ++size)
+      EXPECT_FALSE(Fields::deserialize(std::span(bytes).first(size))) << size << " of " << bytes.size() << " bytes";
+    ASSERT_TRUE(Fields::deserialize(bytes)) << count;
+    EXPECT_EQ(Fields::deserialize(bytes)->has("b"), count == 2);
+    bytes.push_back(std::byte{0});
+    EXPECT_EQ(Fields::deserialize(bytes).error().message, "bytes behind the plugin's last field");
+  }
+}
+
 TEST(Fields, IntegersMayBeCalledFloats) {
   const int32_t one = 1;
   const float half = 0.5F;

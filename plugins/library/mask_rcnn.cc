@@ -1,6 +1,7 @@
 #include "library/mask_rcnn.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace kiln::plugins {
 
@@ -10,7 +11,9 @@ Result<MaskRcnnSettings> MaskRcnnSettings::of(const Fields& fields) {
   Suppression& how = settings.how;
   settings.num_classes = TRY(fields.integer("num_classes"));
   how.most = how.most_of_class = TRY(fields.integer("keep_topk"));
-  how.score_threshold = std::max(just_below(TRY(fields.number("score_threshold"))), kLeastScore);
+  const double score_threshold = TRY(fields.number("score_threshold"));
+  TRY(require(!std::isnan(score_threshold), "score_threshold is ", score_threshold));
+  how.score_threshold = std::max(just_below(score_threshold), kLeastScore);
   how.iou_threshold = TRY(fields.number("iou_threshold"));
   how.background_class = 0;
   TRY(require(settings.num_classes > 0 && how.most > 0 && how.most <= kMostOfTopK && how.iou_threshold >= 0,

@@ -5,6 +5,9 @@
 
 namespace kiln::plugins {
 
+/// What libnvinfer's RoiAlign takes, and other plugins alike: samples of a bin and bins, along an axis.
+constexpr int64_t kMostSamples = 1024, kMostPooled = 16'384;
+
 /// What is at rows y [N, Q] and columns x [N, Q] of images [N, H W, C], whose pixels are rows: [N, Q, C]. The nearest
 /// four pixels are interpolated linearly; those outside count as 0. Images have H rows of W pixels, i32 tensors that
 /// broadcast against [N, Q]; `first`, if given, is where an image starts in its rows.

@@ -88,7 +88,7 @@ class MultilevelCropAndResize final : public StandardPlugin {
 Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   const int64_t pooled = TRY(fields.integer("pooled_size"));
   const std::vector<int64_t> image = TRY(image_size(fields, {3, 832, 1344}));
-  TRY(require(pooled > 0, "pooled_size is ", pooled));
+  TRY(require(pooled > 0 && pooled <= kMostPooled, "pooled_size is ", pooled, "; 1 to ", kMostPooled, " are possible"));
   return std::make_shared<MultilevelCropAndResize>(pooled, image[1], image[2]);
 }
 

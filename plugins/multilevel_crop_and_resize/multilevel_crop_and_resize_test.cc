@@ -97,6 +97,7 @@ TEST(MultilevelCropAndResize, RefusesWhatItDoesNotHave) {
   const Attributes short_image =
       Attributes().set("pooled_size", std::vector<int32_t>{1}).set("image_size", std::vector<int32_t>{3, 4});
   EXPECT_NE(refusal(attributes(0), kChannels).find("pooled_size is 0"), std::string::npos);
+  EXPECT_NE(refusal(attributes(16385), kChannels).find("pooled_size is 16385; 1 to 16384 are"), std::string::npos);
   EXPECT_NE(refusal(Attributes(), kChannels).find("pooled_size"), std::string::npos);
   EXPECT_NE(refusal(short_image, kChannels).find("image_size has 2 numbers"), std::string::npos);
   EXPECT_NE(refusal(attributes(1), 3).find("p6 has 3 channels, p2 2"), std::string::npos);

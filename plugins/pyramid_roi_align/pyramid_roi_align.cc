@@ -12,11 +12,12 @@
 //                        1   a H       + (i + (k + 1/2) / s) d
 //                        0   a H       + (i + k / s) d
 //                       -1   a (H - 1) + i d                       with d = (b - a) (H - 1) / (pooled_size - 1), s = 1
-//   fields  pooled_size (7). image_size  height and width (1024, 1024). fpn_scale (224). sampling_ratio  s, or 0: d,
-//           rounded up (0). roi_coords_absolute  regions are in pixels of the image, else in 0 ... 1 (1).
-//           roi_coords_swap  y before x (0). roi_coords_plusone  areas are those of regions a pixel larger each way
-//           (0). roi_coords_transform (2). legacy  roi_coords_transform -1, sampling_ratio 1, roi_coords_absolute 0,
-//           roi_coords_swap 1, roi_coords_plusone 0, and areas as if the image were 1024 x 1024, fpn_scale 158.4 (0)
+//   fields  pooled_size, 16384 at most (7). image_size  height and width (1024, 1024). fpn_scale (224).
+//           sampling_ratio  s, 1024 at most, or 0: d, rounded up (0). roi_coords_absolute  regions are in pixels of the
+//           image, else in 0 ... 1 (1). roi_coords_swap  y before x (0). roi_coords_plusone  areas are those of regions
+//           a pixel larger each way (0). roi_coords_transform (2). legacy  roi_coords_transform -1, sampling_ratio 1,
+//           roi_coords_absolute 0, roi_coords_swap 1, roi_coords_plusone 0, and areas as if the image were 1024 x 1024,
+//           fpn_scale 158.4 (0)
 #include <cmath>
 
 #include "library/entry.h"
@@ -147,8 +148,8 @@ std::vector<Value> PyramidRoiAlign::add_layers(Layers& layers, std::span<const V
 Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   constexpr double kCanonical = 224;
   Settings settings;
-  settings.pooled = TRY(fields.integer("pooled_size", settings.pooled));
-  settings.ratio = TRY(fields.integer("sampling_ratio", settings.ratio));
+  settings.pooled = TRY(integer_within(fields, "pooled_size", settings.pooled, {1, kMostPooled}));
+  settings.ratio = TRY(integer_within(fields, "sampling_ratio", settings.ratio, {0, kMostSamples}));
   settings.is_absolute = TRY(fields.flag("roi_coords_absolute", settings.is_absolute));
   settings.is_swapped = TRY(fields.flag("roi_coords_swap", settings.is_swapped));
   settings.adds_one = TRY(fields.flag("roi_coords_plusone", settings.adds_one));
@@ -156,8 +157,7 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   settings.image_height = image[0], settings.image_width = image[1];
   int64_t transform = TRY(fields.integer("roi_coords_transform", static_cast<int64_t>(settings.transform)));
   const int64_t scale = TRY(fields.integer("fpn_scale", static_cast<int64_t>(kCanonical)));
-  TRY(require(settings.pooled > 0 && settings.ratio >= 0 && scale > 0, "pooled_size is ", settings.pooled,
-              ", sampling_ratio ", settings.ratio, ", fpn_scale ", scale));
+  TRY(require(scale > 0, "fpn_scale is ", scale));
   // Each step is rounded to FP32 as TensorRT's are, which decides about regions at a threshold.
   const auto area = static_cast<float>(settings.image_height * settings.image_width);
   const float part = std::sqrt(static_cast<float>(scale) * static_cast<float>(scale) / area);

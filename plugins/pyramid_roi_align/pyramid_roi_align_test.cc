@@ -182,6 +182,12 @@ TEST(PyramidRoiAlign, RefusesWhatItDoesNotHave) {
   EXPECT_NE(refusal(attributes({.transform = 3}), kChannels).find("roi_coords_transform is 3"), std::string::npos);
   EXPECT_NE(refusal(attributes({.transform = -1}), kChannels).find("they are 0 and 3"), std::string::npos);
   EXPECT_NE(refusal(attributes({.pooled = 0}), kChannels).find("pooled_size is 0"), std::string::npos);
+  EXPECT_NE(refusal(attributes({.pooled = 16385}), kChannels).find("pooled_size is 16385; 1 to 16384 are possible"),
+            std::string::npos);
+  for (const int32_t ratio : {-1, 1025, 46341, INT32_MAX}) {
+    const std::string told = refusal(attributes({.ratio = ratio}), kChannels);
+    EXPECT_NE(told.find(str("sampling_ratio is ", ratio, "; 0 to 1024 are possible")), std::string::npos) << told;
+  }
   EXPECT_NE(refusal(Attributes().set("image_size", std::vector<int32_t>{3, 4, 5}), kChannels).find("has 3 numbers"),
             std::string::npos);
   EXPECT_NE(refusal(attributes({}), 3).find("p3 has 3 channels, p2 2"), std::string::npos);

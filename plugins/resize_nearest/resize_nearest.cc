@@ -19,7 +19,10 @@ class ResizeNearest final : public StandardPlugin {
       // Expressions of extents have no fractions.
       TRY(require(shape[axis].number() || scale_ == std::floor(scale_), "the scale ", scale_,
                   " is no whole number, so that the image's extents have to be known"));
+      const auto whole = shape[axis].number();
       shape[axis] = scaled(shape[axis]);
+      TRY(require(shape[axis].number() != 0 || whole == 0, "the scale ", scale_, " leaves nothing of the extent ",
+                  whole.value_or(0), " of axis ", axis));
     }
     return std::vector<Shape>{shape};
   }

@@ -41,6 +41,8 @@ TEST(ResizeNearest, HasFractionsWhereExtentsAreKnown) {
 
 TEST(ResizeNearest, RefusesScalesThatAreNone) {
   EXPECT_NE(error_of("ResizeNearest_TRT", "1", by(0), {noise({2, 3, 4, 5}, 1)}).find("scale is 0"), std::string::npos);
+  const std::string told = error_of("ResizeNearest_TRT", "1", by(0.125F), {noise({2, 3, 8, 5}, 1)});
+  EXPECT_NE(told.find("the scale 0.125 leaves nothing of the extent 5 of axis 3"), std::string::npos) << told;
 }
 
 }  // namespace

@@ -5,8 +5,12 @@
 //   out  y              [R, C, output_height, output_width]
 //   fields  coordinate_transformation_mode (0: pixel centres are at whole numbers, and regions are a pixel large at
 //           least, 1: pixel centres are at halves), mode (0: the maximum of samples, 1: their mean), output_height,
-//           output_width, sampling_ratio (samples of a bin along each axis; 0: as many as it has pixels), spatial_scale
+//           output_width (16384 at most), sampling_ratio (samples of a bin along each axis, 1024 at most; 0: as many as
+//           it has pixels), spatial_scale
+#include <cmath>
+
 #include "library/entry.h"
+#include "library/sampling.h"
 #include "library/standard_plugin.h"
 
 namespace kiln::plugins {
@@ -38,15 +42,13 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   const int64_t mode = TRY(fields.integer("mode", 1));
   how.half_pixel = coordinates == 1;
   how.takes_maximum = mode == 0;
-  how.height = static_cast<int32_t>(TRY(fields.integer("output_height", 1)));
-  how.width = static_cast<int32_t>(TRY(fields.integer("output_width", 1)));
-  how.sampling_ratio = static_cast<int32_t>(TRY(fields.integer("sampling_ratio", 0)));
+  how.height = static_cast<int32_t>(TRY(integer_within(fields, "output_height", 1, {1, kMostPooled})));
+  how.width = static_cast<int32_t>(TRY(integer_within(fields, "output_width", 1, {1, kMostPooled})));
+  how.sampling_ratio = static_cast<int32_t>(TRY(integer_within(fields, "sampling_ratio", 0, {0, kMostSamples})));
   how.spatial_scale = TRY(fields.number("spatial_scale", 1));
   TRY(require(coordinates == 0 || coordinates == 1, "coordinate_transformation_mode is ", coordinates));
   TRY(require(mode == 0 || mode == 1, "mode is ", mode));
-  TRY(require(how.height > 0 && how.width > 0 && how.sampling_ratio >= 0 && how.spatial_scale > 0, "output_height is ",
-              how.height, ", output_width ", how.width, ", sampling_ratio ", how.sampling_ratio, ", spatial_scale ",
-              how.spatial_scale));
+  TRY(require(how.spatial_scale > 0 && std::isfinite(how.spatial_scale), "spatial_scale is ", how.spatial_scale));
   return std::make_shared<RoiAlign>(how);
 }
 

@@ -111,8 +111,16 @@ TEST_P(RoiAlign, RefusesWhatItDoesNotHave) {
   EXPECT_NE(error_of("ROIAlign_TRT", GetParam(), attributes(2, 1), {x, rois, images})
                 .find("coordinate_transformation_mode is 2"),
             std::string::npos);
-  EXPECT_NE(error_of("ROIAlign_TRT", GetParam(), attributes(0, 0), {x, rois, images}).find("spatial_scale 0"),
+  EXPECT_NE(error_of("ROIAlign_TRT", GetParam(), attributes(0, 0), {x, rois, images}).find("spatial_scale is 0"),
             std::string::npos);
+  for (const int32_t ratio : {-1, 1025, 46341}) {
+    const std::string told =
+        error_of("ROIAlign_TRT", GetParam(), attributes(1, 1, {.ratio = ratio}), {x, rois, images});
+    EXPECT_NE(told.find(str("sampling_ratio is ", ratio, "; 0 to 1024 are possible")), std::string::npos) << told;
+  }
+  const Attributes tall = Attributes().set("output_height", std::vector<int32_t>{16385});
+  const std::string told = error_of("ROIAlign_TRT", GetParam(), tall, {x, rois, images});
+  EXPECT_NE(told.find("output_height is 16385; 1 to 16384 are possible"), std::string::npos) << told;
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, RoiAlign, ::testing::Values("1", "2"));

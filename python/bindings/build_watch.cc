@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace kiln::python {
@@ -43,14 +44,31 @@ class BuildWatch::Monitor final : public IProgressMonitor {
     if (!lock) return true;
     asked_ = Clock::now();
     // A handler may have run in a callback: the logger's, for example.
-    if (const CallScope* scope = CallScope::current(); scope != nullptr && scope->interrupted()) return true;
+    CallScope* const scope = CallScope::current();
+    if (scope != nullptr && scope->interrupted()) return tell(*scope), true;
     if (PyErr_CheckSignals() == 0) return false;
     try {
       throw nb::python_error();
     } catch (...) {
       keep_interrupt();
     }
+    if (scope != nullptr) tell(*scope);
     return true;
+  }
+
+  /// Says why the build ends: it will say itself that a progress monitor ended it, and the program may have none.
+  static void tell(CallScope& scope) noexcept {
+    try {
+      scope.rethrow();
+    } catch (const nb::python_error& raised) {
+      try {
+        const Listeners to;
+        const std::string text = "the build ends, since " + type_and_text(raised) + " was raised";
+        if (to.logger != nullptr) to.logger->log(nvinfer1::ILogger::Severity::kERROR, text.c_str());
+      } catch (...) {  // no memory for a text
+      }
+    } catch (...) {  // nothing else is kept
+    }
   }
 
   Clock::time_point asked_{};

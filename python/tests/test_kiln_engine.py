@@ -383,6 +383,7 @@ def test_ctrl_c_ends_a_build(caplog):
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert "cancelled by its progress monitor" in caplog.text, "the build went on to its end"
+    assert "the build ends, since KeyboardInterrupt was raised" in caplog.text
     close(kiln.compile(model, **QUICK)(rows(4)).shape, (4, 3))
 
 

@@ -47,8 +47,10 @@ Status RoiAlign::infer(InferContext& cx) const {
                  "; floats [R, 4] are needed"));
   TRY(cx.require(is_index(batches.dtype) && batches.rank() == 1, "batch_indices are ", batches,
                  "; i32 or i64 [R] needed"));
-  TRY(cx.require(height > 0 && width > 0, "the output has ", height, " x ", width, " bins; 1 at least is needed"));
-  TRY(cx.require(sampling_ratio >= 0, "sampling_ratio is ", sampling_ratio, "; 0 or a count is needed"));
+  TRY(cx.require(height > 0 && width > 0 && height <= kMostRoiBins && width <= kMostRoiBins, "the output has ", height,
+                 " x ", width, " bins; 1 to ", kMostRoiBins, " along an axis are possible"));
+  TRY(cx.require(sampling_ratio >= 0 && sampling_ratio <= kMostRoiSamples, "sampling_ratio is ", sampling_ratio,
+                 "; 0 to ", kMostRoiSamples, " are possible"));
   TRY(cx.assume_equal(rois.shape[0], batches.shape[0], str("regions of rois ", rois, " and batch_indices ", batches)));
   return cx.set_output(0, x, {rois.shape[0], x.shape[1], height, width});
 }

@@ -21,6 +21,10 @@ inline std::span<const std::string_view> enum_names(RoiMode) {
 
 namespace kiln::ops {
 
+/// The greatest `sampling_ratio` and the most bins along an axis: all samples of a region then are counted in 64 bits
+/// and those of a bin in 32, and a damaged plan does not run for hours.
+constexpr int64_t kMostRoiSamples = 1024, kMostRoiBins = 16'384;
+
 /// y[r, c, i, j] is made of samples of x[batch_indices[r], c], interpolated linearly, in bin i, j of region r.
 ///   in   x              float [N, C, H, W]
 ///        rois           float [R, 4]: x1, y1, x2, y2, times `spatial_scale` in pixels
@@ -30,8 +34,8 @@ struct RoiAlign {
   static constexpr std::string_view name = "RoiAlign";
   static constexpr int min_inputs = 3, max_inputs = 3;
   RoiMode mode = RoiMode::kAverage;
-  int height = 1, width = 1;  ///< bins
-  int sampling_ratio = 0;     ///< samples of a bin along each axis; 0: as many as it has pixels
+  int height = 1, width = 1;  ///< bins, at most kMostRoiBins
+  int sampling_ratio = 0;  ///< samples of a bin along each axis, at most kMostRoiSamples; 0: as many as it has pixels
   double spatial_scale = 1;
   bool half_pixel = true;  ///< pixel centres are at halves; else regions are a pixel large at least
   static void reflect(auto& self, auto f) {

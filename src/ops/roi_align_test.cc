@@ -63,9 +63,13 @@ TEST(RoiAlign, SaysWhatIsWrong) {
   EXPECT_EQ(infer_error(RoiAlign{}, {x, rois, {{6}}}), "batch_indices are f32[6]; i32 or i64 [R] needed");
   EXPECT_EQ(infer_error(RoiAlign{}, {x, {{5, 4}}, batches}),
             "regions of rois f32[5, 4] and batch_indices i64[6]: 5 and 6 differ");
-  EXPECT_EQ(infer_error(RoiAlign{.height = 0}, {x, rois, batches}), "the output has 0 x 1 bins; 1 at least is needed");
-  EXPECT_EQ(infer_error(RoiAlign{.sampling_ratio = -1}, {x, rois, batches}),
-            "sampling_ratio is -1; 0 or a count is needed");
+  EXPECT_EQ(infer_error(RoiAlign{.height = 0}, {x, rois, batches}),
+            "the output has 0 x 1 bins; 1 to 16384 along an axis are possible");
+  EXPECT_EQ(infer_error(RoiAlign{.width = 16385}, {x, rois, batches}),
+            "the output has 1 x 16385 bins; 1 to 16384 along an axis are possible");
+  for (const int ratio : {-1, 1025, 46341, INT32_MAX})  // from 46341 on, the samples of a bin leave 32 bits
+    EXPECT_EQ(infer_error(RoiAlign{.sampling_ratio = ratio}, {x, rois, batches}),
+              str("sampling_ratio is ", ratio, "; 0 to 1024 are possible"));
   const std::vector<CaseInput> inputs{x, rois, numbers({6}, {0, 1, 0, 2, 0, 0}, DType::kI64)};
   std::vector<HostTensor> tensors;
   for (int i = 0; i < 3; ++i) tensors.push_back(fill_input({"x", RoiAlign{}, inputs}, i));

@@ -53,6 +53,20 @@ Result<WrittenSection> measure(std::string_view name, std::span<const Weight> we
   return section;
 }
 
+/// Which step takes most of the metadata, as the end of a message: a plugin's fields have any size.
+std::string largest_step(const Plan& plan) {
+  const Step* largest = nullptr;
+  size_t most = 0;
+  const auto look_at = [&](const Block& block) {
+    for (const Step& step : block.steps)
+      if (const auto document = to_cbor(kiln::to_record(step)); document && document->size() > most)
+        most = document->size(), largest = &step;
+  };
+  for (const Profile& profile : plan.profiles) look_at(profile);
+  for (const Body& body : plan.bodies) look_at(body);
+  return largest ? str("; of its steps '", largest->name, "' takes most, ", most, " bytes") : std::string();
+}
+
 /// Header and table.
 std::vector<std::byte> front_matter(std::span<const WrittenSection> sections, uint64_t total) {
   std::vector<std::byte> out(kTableEnd);
@@ -101,7 +115,7 @@ Status write_plan(const Plan& plan, Sink& sink) {
   const Bytes document = TRY(to_cbor(to_record(plan)));
   if (document.size() > kMaxMetadataBytes)
     return error(Code::kUnsupported, "the plan's metadata takes ", document.size(), " bytes; at most ",
-                 kMaxMetadataBytes, " can be written");
+                 kMaxMetadataBytes, " can be written", largest_step(plan));
   metadata.offset = round_up(kTableEnd, kSectionAlign);
   metadata.size = document.size();
   metadata.checksum = hash64(document);

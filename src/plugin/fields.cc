@@ -26,7 +26,8 @@ Result<std::vector<PluginField>> fields_from_api(const nvinfer1::PluginFieldColl
   std::vector<PluginField> result;
   for (int32_t i = 0; i < fields->nbFields; ++i) {
     const nvinfer1::PluginField& field = fields->fields[i];
-    const std::string name = field.name ? field.name : "";
+    TRY(require(field.name != nullptr, "field ", i, " has no name"));
+    const std::string name = field.name;
     const auto type = static_cast<int32_t>(field.type);
     TRY(require(type >= 0 && type < num_types, "field '", name, "' has type ", type, ", which is no PluginFieldType"));
     TRY(require(field.length >= 0, "field '", name, "' has length ", field.length));

@@ -25,5 +25,17 @@ TEST(FieldCollection, TextsEndWithAZeroThatIsNotCounted) {
   }
 }
 
+TEST(FieldsFromApi, HaveNames) {
+  const int32_t one = 1;
+  const nvinfer1::PluginField fields[] = {{"a", &one, nvinfer1::PluginFieldType::kINT32, 1},
+                                          {nullptr, &one, nvinfer1::PluginFieldType::kINT32, 1}};
+  const nvinfer1::PluginFieldCollection named{1, fields}, both{2, fields};
+  ASSERT_TRUE(fields_from_api(&named));
+  EXPECT_EQ(fields_from_api(&named)->front().name, "a");
+  const auto refused = fields_from_api(&both);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "field 1 has no name");
+}
+
 }  // namespace
 }  // namespace kiln::plugin

@@ -53,6 +53,7 @@ Status check_segments(const char* path, uint64_t size_bytes) {
 
 /// A path with a slash names a file; any other text is looked for by the loader where libraries are.
 Status check_file(const char* path) {
+  TRY(require(*path != '\0', "the path is empty"));  // the loader would open the program itself
   if (!std::strchr(path, '/')) return {};
   struct stat facts {};
   if (::stat(path, &facts) != 0) return error(Code::kNotFound, std::strerror(errno));

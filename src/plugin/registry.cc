@@ -125,6 +125,7 @@ Result<std::pair<Registry::Key, Registry::Entry>> Registry::describe(Creator& cr
               "' is not one that Kiln knows"));
   const CreatorIdentity id = identity_of(creator);
   TRY(require(id.name && id.version, "the creator's ", id.name ? "version" : "name", " is null"));
+  TRY(require(*id.name != '\0', "the creator's name is empty"));
   if (!plugin_namespace) plugin_namespace = id.plugin_namespace;
   Key key{id.name, id.version, plugin_namespace ? plugin_namespace : ""};
   for (const std::string* text : {&key.name, &key.version, &key.plugin_namespace})

@@ -104,13 +104,17 @@ TEST(Registry, RefusesSecondsAndNulls) {
   Logger logger;
   Registry registry;
   registry.set_logger(&logger);
-  Creator first("Blur"), second("Blur"), nameless(nullptr);
+  Creator first("Blur"), second("Blur"), nameless(nullptr), empty("");
   EXPECT_TRUE(registry.registerCreator(first, ""));
   EXPECT_FALSE(registry.registerCreator(second, ""));
   EXPECT_EQ(logger.last,
             "IPluginRegistry::registerCreator: there is a creator of 'Blur' version '1' in namespace '' already");
   EXPECT_FALSE(registry.registerCreator(nameless, ""));
   EXPECT_EQ(logger.last, "IPluginRegistry::registerCreator: the creator's name is null");
+  EXPECT_FALSE(registry.registerCreator(empty, ""));
+  EXPECT_EQ(logger.last, "IPluginRegistry::registerCreator: the creator's name is empty");
+  EXPECT_EQ(registry.loadLibrary(""), nullptr);
+  EXPECT_EQ(logger.last, "IPluginRegistry::loadLibrary: library '': the path is empty");
   EXPECT_FALSE(registry.registerCreator(second, std::string(1024, 'n').c_str()));
   EXPECT_EQ(logger.last,
             "IPluginRegistry::registerCreator: a name, version or namespace of 1024 characters is longer than 1023: '" +

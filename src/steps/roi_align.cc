@@ -11,9 +11,8 @@ Status RoiAlign::check(const StepTypes& types) const {
   const StepTensor &x = types.inputs[0], &rois = types.inputs[1];
   TRY(require(is_kernel_float(x.dtype) && is_kernel_float(rois.dtype), "roi_align of ", x.dtype, " in ", rois.dtype,
               "; f32, f16 and bf16 are possible"));
-  constexpr int kMostSamples = 1024;  // a bin has the square of it, and a damaged plan is not to run for hours
-  TRY(require(op.sampling_ratio <= kMostSamples, "roi_align of ", op.sampling_ratio,
-              " samples along a bin; kernels take ", kMostSamples, " at most"));
+  TRY(require(op.sampling_ratio <= ops::kMostRoiSamples, "roi_align of ", op.sampling_ratio,
+              " samples along a bin; kernels take ", ops::kMostRoiSamples, " at most"));
   TRY(require(is_index(types.inputs[2].dtype), "roi_align's batch_indices are ", types.inputs[2].dtype));
   return require_alike(types.outputs[0], x, "roi_align's output");
 }

@@ -5,9 +5,12 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
+#include <tuple>
 #include <utility>
 
 #include "base/microseconds.h"
+#include "ops/plugin.h"
 #include "tactics/assignments.h"
 #include "tactics/choices.h"
 #include "tactics/reformats.h"
@@ -32,6 +35,18 @@ std::string first_reason(std::span<const std::string> notes) {
       ++others;
   }
   return others > 0 ? str(text, " (the verbose log has ", others, " more)") : text;
+}
+
+constexpr size_t kMostNotes = 64;  // of a choice: a plugin may have thousands of variants, and a plan is not for them
+
+/// A choice's candidates; where there are more than a plan notes, the likeliest of them come first.
+std::vector<const Candidate*> best_first(const Choice& choice, const Candidate* chosen) {
+  std::vector<const Candidate*> all;
+  for (const Candidate& candidate : choice.candidates) all.push_back(&candidate);
+  if (all.size() > kMostNotes)
+    std::ranges::stable_sort(
+        all, {}, [&](const Candidate* one) { return std::tuple(one != chosen, !one->failure.empty(), one->time_us); });
+  return all;
 }
 
 class Coverer {
@@ -64,18 +79,21 @@ class Coverer {
   Result<bool> prepare_all(const std::vector<Pick>& regions);
   Result<std::vector<Pick>> ask_selector(const Pick& region);
   std::string failures_at(ir::NodeId root) const;
+  Status add_fallback(ir::NodeId root);
   void ask_for(const FoundCover& found) const;
   Result<bool> prepare(size_t index);
   bool assigns() const { return options_.assignments && effort_.times; }
   Status take_assigned();
   void record_choice(const Pick& pick);
   bool is_last_resort(const Pick& pick) const;
+  void warn_of_failures(const Choice& choice) const;
   bool compile(Choice& choice) const;
   bool must_time(const Choice& choice) const { return choice.contested && effort_.times; }
   Status report_progress(size_t done) const;
   Status place(const FoundCover& found);
   Status place(const Pick& pick);
   std::vector<std::string> notes_of(const Pick& pick) const;
+  std::string outcome(const Choice& choice, const Candidate& candidate) const;
   void add_notes(const Choice& choice, std::string_view prefix, std::vector<std::string>& notes,
                  const Candidate* chosen = nullptr) const;
   Status check_direct(ir::ValueId value, const Format& wanted, std::string_view what, std::string_view name) const;
@@ -100,13 +118,24 @@ class Coverer {
   std::set<std::pair<ir::ValueId, std::string>> copies_;  // values that a reformat has already brought to a format
 };
 
-/// What was tried for a node that is without a tactic now.
+/// What was tried for a node that is without a tactic now: the first failures, and how many there are beyond them.
 std::string Coverer::failures_at(ir::NodeId root) const {
-  std::string text = "no variant runs";
+  constexpr size_t kMostTold = 4;
+  std::string text;
+  size_t failures = 0;
   for (const size_t i : choices_.rooted_at(root))
     for (const Candidate& candidate : choices_[i].candidates)
-      if (!candidate.failure.empty()) text += str("; ", candidate.variant.name, ": ", candidate.failure);
-  return text;
+      if (!candidate.failure.empty() && ++failures <= kMostTold)
+        text += str(text.empty() ? "" : "; ", candidate.variant.name, ": ", candidate.failure);
+  return failures <= kMostTold ? text : str(text, "; and ", failures - kMostTold, " more");
+}
+
+Status Coverer::add_fallback(ir::NodeId root) {
+  Status added = choices_.add_fallback(cx_, backend_, root);
+  const std::string failures = added ? std::string() : failures_at(root);
+  if (failures.empty()) return added;
+  const ir::Node& node = cx_.graph.node(root);
+  return error(added.error().code, node.op.name(), " '", node.name, "': none of its variants runs: ", failures);
 }
 
 /// Finds the cheapest cover. Choices without a time count with a lower bound, and only choices of the cheapest cover so
@@ -121,7 +150,7 @@ Result<FoundCover> Coverer::find_cover() {
       const ir::Node& node = cx_.graph.node(found.error());
       if (choices_.has_fallback(found.error()))
         return error(Code::kInternal, "no tactic was chosen for ", node.op.name(), " '", node.name, "'");
-      TRY(in_context(choices_.add_fallback(cx_, backend_, found.error()), [&] { return failures_at(found.error()); }));
+      TRY(add_fallback(found.error()));
       continue;
     }
     backend_.compile_ahead([&] { ask_for(*found); });
@@ -340,6 +369,7 @@ Status Coverer::place(const Pick& pick) {
   log_.verbose(root.op.name(), " '", root.name, "': ", choice.tactic->name(), " (", chosen.variant.name, ") takes ",
                choice.region.nodes.size(), choice.region.nodes.size() == 1 ? " node" : " nodes");
   for (const std::string& note : notes) log_.verbose("  ", note);
+  warn_of_failures(choice);
   if (assigns() && !choice.assigned) record_choice(pick);
   const double time_us = choice.timed || choice.assigned ? chosen.time_us : chosen.variant.estimate_us;
   cover_.tiles.push_back({choice.region, choice.tactic, chosen.variant, chosen.draft, time_us, std::move(notes)});
@@ -350,6 +380,18 @@ Status Coverer::place(const Pick& pick) {
 bool Coverer::is_last_resort(const Pick& pick) const {
   const Choice& choice = choices_[pick.choice];
   return !choice.assigned && !(choice.selected && choices_.of_same_nodes(pick.choice).size() > 1);
+}
+
+/// Tells of a plugin's variants that failed where others run: its author did not mean that, and nothing else says it.
+void Coverer::warn_of_failures(const Choice& choice) const {
+  const ir::Node& node = cx_.graph.node(choice.region.nodes.back());
+  const auto* const plugin = node.op.as<ops::Plugin>();
+  const auto has_failed = [](const Candidate& candidate) { return !candidate.failure.empty(); };
+  const auto first = std::ranges::find_if(choice.candidates, has_failed);
+  if (!plugin || first == choice.candidates.end()) return;
+  log_.warning("layer '", node.name, "': variants of ", plugin->plugin,
+               " that failed are left out: ", std::ranges::count_if(choice.candidates, has_failed), " of ",
+               choice.candidates.size(), ", the first (", first->variant.name, "): ", first->failure);
 }
 
 /// Notes on a tile's rivals, then on the rivals of its parts, and on refusals. A note on a part names the part, since
@@ -380,27 +422,35 @@ std::vector<std::string> Coverer::notes_of(const Pick& pick) const {
   return notes;
 }
 
+/// What became of a candidate.
+std::string Coverer::outcome(const Choice& choice, const Candidate& candidate) const {
+  if (!candidate.failure.empty()) return str("failed: ", candidate.failure);
+  if (choice.assigned) return us_text(candidate.time_us) + ", as the timing cache has it";
+  if (choice.timed) return us_text(candidate.time_us);
+  if (!choice.contested) return "not timed: nothing else could stand here";
+  if (!effort_.times) return str("not timed: estimated at ", us_text(candidate.variant.estimate_us));
+  return str("not timed: takes at least ", us_text(candidate.time_us), ", too much to make the network faster");
+}
+
 void Coverer::add_notes(const Choice& choice, std::string_view prefix, std::vector<std::string>& notes,
                         const Candidate* chosen) const {
   const size_t nodes = choice.region.nodes.size();
   const std::string size = nodes == 1 ? std::string() : str(", ", nodes, " nodes");
-  for (const Candidate& candidate : choice.candidates) {
-    std::string note = str(prefix, choice.tactic->name(), " (", candidate.variant.name, size, "): ");
-    if (!candidate.failure.empty())
-      note += str("failed: ", candidate.failure);
-    else if (choice.assigned)
-      note += us_text(candidate.time_us) + ", as the timing cache has it";
-    else if (choice.timed)
-      note += us_text(candidate.time_us);
-    else if (!choice.contested)
-      note += "not timed: nothing else could stand here";
-    else if (!effort_.times)
-      note += str("not timed: estimated at ", us_text(candidate.variant.estimate_us));
-    else
-      note += str("not timed: takes at least ", us_text(candidate.time_us), ", too much to make the network faster");
-    notes.push_back(note + (&candidate == chosen ? "; chosen" : ""));
+  const std::vector<const Candidate*> ranked = best_first(choice, chosen);
+  const size_t told = std::min(ranked.size(), kMostNotes);
+  for (const Candidate* const candidate : std::span(ranked).first(told))
+    notes.push_back(str(prefix, choice.tactic->name(), " (", candidate->variant.name, size,
+                        "): ", outcome(choice, *candidate), candidate == chosen ? "; chosen" : ""));
+  if (const auto rest = std::span(ranked).subspan(told); !rest.empty()) {
+    const auto failed = std::ranges::count_if(rest, [](const Candidate* one) { return !one->failure.empty(); });
+    notes.push_back(str(prefix, choice.tactic->name(), ": ", rest.size(), " more variants, no better",
+                        failed > 0 ? str("; ", failed, " of them failed") : std::string()));
   }
-  for (const std::string& note : choice.notes) notes.push_back(str(prefix, choice.tactic->name(), " (", note, ")"));
+  for (const std::string& note : std::span(choice.notes).first(std::min(choice.notes.size(), kMostNotes)))
+    notes.push_back(str(prefix, choice.tactic->name(), " (", note, ")"));
+  if (choice.notes.size() > kMostNotes)
+    notes.push_back(
+        str(prefix, choice.tactic->name(), ": ", choice.notes.size() - kMostNotes, " more variants left out"));
 }
 
 /// Fails where a value at the network's edge would need a reformat that the program forbids.

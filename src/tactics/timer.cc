@@ -316,6 +316,7 @@ struct Timer::Turns {
   OrderedConstants constants;  ///< outlive what was loaded with them, as the memory does
   SharedMemory memory;
   std::vector<Pending> pending;
+  size_t num_finished = 0;  ///< of `pending`, in front: their turns are over, and they are not loaded any more
 };
 
 /// Skips a candidate that failed. Fails if the device cannot be used any more.
@@ -371,14 +372,15 @@ Status Timer::load(const TacticContext& cx, const Region& region, Candidate& can
   return {};
 }
 
-Status Timer::time(const TacticContext& cx, std::span<const Trial> trials) {
-  Turns turns{.memory = SharedMemory(device_, options_.memory)};
+/// Loads the candidates whose times are wanted, and has them take their turns, as many at once as may be loaded.
+Status Timer::measure(const TacticContext& cx, std::span<const Trial> trials, Turns& turns) {
   std::vector<Pending>& pending = turns.pending;
   const Patience patience(cx, options_.least_limit_us, cache_, log_);
   for (const Trial& trial : trials) {
     for (Candidate& candidate : trial.candidates) {
       if (!candidate.failure.empty() || patience.estimates(trial.region, candidate)) continue;
       if (patience.leaves_out(trial, candidate)) continue;
+      if (pending.size() - turns.num_finished >= kMostLoaded) TRY(finish(cx, turns));
       TRY(load(cx, trial.region, candidate, turns));
       if (pending.empty() || !pending.back().rig || !patience.is_enough(pending.back().rig->first_us())) continue;
       Pending& slow = pending.back();
@@ -387,15 +389,31 @@ Status Timer::time(const TacticContext& cx, std::span<const Trial> trials) {
       slow.rig.reset();
     }
   }
-  const Status timed = take_turns(cx, pending);
+  return finish(cx, turns);
+}
+
+/// Has what is loaded take its turns, and unloads it.
+Status Timer::finish(const TacticContext& cx, Turns& turns) const {
+  const auto loaded = std::span(turns.pending).subspan(turns.num_finished);
+  Status timed = take_turns(cx, loaded);
+  for (Pending& p : loaded) {
+    if (p.failed && p.measurement) tell(p);
+    p.measurement.reset();
+    p.rig.reset();
+  }
+  turns.num_finished = turns.pending.size();
+  return timed;
+}
+
+Status Timer::time(const TacticContext& cx, std::span<const Trial> trials) {
+  Turns turns{.memory = SharedMemory(device_, options_.memory)};
+  const Status timed = measure(cx, trials, turns);
   for (const Trial& trial : trials)
     for (const ir::ValueId input : trial.region.inputs)
       if (const HostTensor* constant = input == ir::ValueId::kNone ? nullptr : cx.graph.constant(input))
         release_pages(constant->bytes());
-  for (const Pending& p : pending)
-    if (p.failed && p.measurement) tell(p);
   TRY(timed);
-  for (const Pending& p : pending) {
+  for (const Pending& p : turns.pending) {
     if (p.failed) continue;
     for (Candidate* candidate : p.candidates) candidate->time_us = p.best_us;
     if (!p.candidates[0]->draft.is_timed_anew) cache_.insert(p.key, p.best_us);
@@ -405,7 +423,7 @@ Status Timer::time(const TacticContext& cx, std::span<const Trial> trials) {
 }
 
 /// Runs the candidates in turns, so that heat and other load affect all of them alike.
-Status Timer::take_turns(const TacticContext& cx, std::vector<Pending>& pending) const {
+Status Timer::take_turns(const TacticContext& cx, std::span<Pending> pending) const {
   const double budget_us = options_.budget_us_per_candidate;
   const int least_turns = std::max(kLeastTurns, options_.least_turns);
   const auto is_done = [&](const Pending& p) {

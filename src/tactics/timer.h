@@ -30,6 +30,9 @@ struct TimerOptions {
   double least_limit_us = 5e6, limit_of_estimate = 1000;
 };
 
+/// As many candidates are loaded at a time: a plugin's copy has a stream of its own, of which a device has so many.
+constexpr size_t kMostLoaded = 512;
+
 /// A region with what may run it.
 struct Trial {
   const Region& region;
@@ -57,7 +60,9 @@ class Timer final : public Timing {
   struct Pending;
   struct Turns;
   Status load(const TacticContext& cx, const Region& region, Candidate& candidate, Turns& turns);
-  Status take_turns(const TacticContext& cx, std::vector<Pending>& pending) const;
+  Status measure(const TacticContext& cx, std::span<const Trial> trials, Turns& turns);
+  Status finish(const TacticContext& cx, Turns& turns) const;
+  Status take_turns(const TacticContext& cx, std::span<Pending> pending) const;
   Status fail(const TacticContext& cx, Pending& pending, const Error& why) const;
   void tell(const Pending& skipped) const;  ///< to a program's logger, which may use Kiln: the device is nobody's
 

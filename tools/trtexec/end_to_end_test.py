@@ -198,6 +198,13 @@ class EndToEnd(unittest.TestCase):
         for warning in ["--plugins is deprecated", "--ignoreParsedPluginLibs does nothing"]:
             self.assertIn(warning, run.out + run.err)
 
+    def test_plugin_libraries_of_the_other_kind_are_told(self):
+        told = f"load it by --dynamicPlugins={LIBRARIES}/"
+        run = Run(f"--loadEngine={self.plan}", *QUICK, f"--staticPlugins={LIBRARIES}/both_kinds.so")
+        self.assertIn(told + "both_kinds.so", run.out + run.err)
+        run = Run(f"--loadEngine={self.plan}", *QUICK, f"--staticPlugins={LIBRARIES}/registers_itself.so")
+        self.assertNotIn(told, run.out + run.err)
+
     def test_plugin_libraries_that_do_not_load_are_told(self):
         load = f"--loadEngine={self.plan}"
         self.fails("--staticPlugins: cannot load /nowhere/x.so: /nowhere/x.so: cannot open shared object file", load, "--staticPlugins=/nowhere/x.so")

@@ -15,9 +15,9 @@ using Dlopen = void*(const char*, int);
 Dlopen* const volatile throwing_dlopen = reinterpret_cast<Dlopen*>(&dlopen);
 
 /// The library's creators are used until the process ends, so nothing closes it.
-void load_for_good(const std::string& library) {
+void* load_for_good(const std::string& library) {
   try {
-    if (throwing_dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) return;
+    if (void* const handle = throwing_dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
   } catch (const std::exception& thrown) {
     fail("--staticPlugins: cannot load ", library, ": its initialiser threw: ", thrown.what());
   }
@@ -25,12 +25,23 @@ void load_for_good(const std::string& library) {
   fail("--staticPlugins: cannot load ", library, ": ", words ? words : "the loader does not say why");
 }
 
+int32_t num_creators() {
+  int32_t count = 0;
+  getPluginRegistry()->getAllCreators(&count);
+  return count;
+}
+
 }  // namespace
 
 void load_static_plugins(const std::vector<std::string>& libraries, Log& log) {
   for (const std::string& library : libraries) {
     log.info("Loading supplied plugin library: ", library);
-    load_for_good(library);
+    const int32_t before = num_creators();
+    void* const handle = load_for_good(library);
+    const bool gives_creators = dlsym(handle, "getCreators") || dlsym(handle, "getPluginCreators");
+    if (gives_creators && num_creators() == before)
+      log.warn("--staticPlugins: ", library, " registered no creators when it was loaded, and gives them to who asks ",
+               "for them; load it by --dynamicPlugins=", library);
   }
 }
 

@@ -101,6 +101,47 @@ TEST_F(Promises, TheQuickestTacticRuns) {
   EXPECT_EQ(y[0], 8);
 }
 
+TEST_F(Promises, TacticsThatFailAreLeftOutWithAWarning) {
+  Program p({.tactics = {3, 8, 5}});
+  p.behaviour.run = [](const Enqueue& e) { return e.tactic == 8 ? 4 : 0; };
+  ASSERT_TRUE(p.chain({1}));
+  ASSERT_TRUE(p.build());
+  ASSERT_EQ(p.logger.warnings.size(), 1u);
+  EXPECT_NE(
+      p.logger.warnings[0].find("layer 'layer': variants of plugin 'Recorded' version '1' that failed are left out: 1 "
+                                "of 3, the first (linear, linear, tactic 8): "),
+      std::string::npos)
+      << p.logger.warnings[0];
+  EXPECT_NE(p.logger.warnings[0].find("enqueue returned 4"), std::string::npos) << p.logger.warnings[0];
+}
+
+TEST_F(Promises, WhereAllTacticsFailTheErrorHasTheFirstFewReasons) {
+  Program p({.tactics = {1, 2, 3, 4, 5, 6}});
+  p.behaviour.run = [](const Enqueue&) { return 4; };
+  ASSERT_TRUE(p.chain({1}));
+  EXPECT_FALSE(p.build());
+  const std::string told = p.logger.take_errors();
+  EXPECT_NE(told.find("Plugin 'layer': none of its variants runs: linear, linear, tactic 1: "), std::string::npos)
+      << told;
+  EXPECT_NE(told.find("; and 2 more"), std::string::npos) << told;
+  EXPECT_EQ(told.find("reference"), std::string::npos) << told;
+}
+
+// A plan is not for what was not chosen.
+TEST_F(Promises, PlansNoteAFewOfManyTactics) {
+  std::vector<int32_t> tactics(100);
+  std::iota(tactics.begin(), tactics.end(), 1);
+  Program p({.tactics = tactics});
+  ASSERT_TRUE(p.chain({1}));
+  const std::string plan = p.plan();
+  int noted = 0;
+  for (size_t at = plan.find("(linear, linear, tactic"); at != plan.npos;
+       at = plan.find("(linear, linear, tactic", at + 1))
+    ++noted;
+  EXPECT_EQ(noted, 64);
+  EXPECT_NE(plan.find(": 36 more variants, no better"), std::string::npos);
+}
+
 TEST_F(Promises, WithoutTacticsItIsTacticZero) {
   Program p;
   ASSERT_TRUE(p.chain({1}));

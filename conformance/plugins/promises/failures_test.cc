@@ -84,8 +84,7 @@ TEST_P(FailingCalls, AreErrorsOfTheirStage) {
   p.behaviour.fails_in = failure.call;
   p.logger.take_errors();
   EXPECT_EQ(failure.stage < Stage::kLoading ? last_stage() : load_and_run(), failure.stage);
-  // Before there is a plugin, nobody can ask for its name.
-  const std::string identity = std::string(failure.name) == "AddingClone" ? "" : "plugin 'Recorded' version '1'";
+  const std::string identity = "plugin 'Recorded' version '1'";
   EXPECT_TRUE(std::ranges::any_of(p.logger.errors, [&](const std::string& line) {
     return has(line, identity) && has(line, failure.call);
   })) << p.logger.take_errors();

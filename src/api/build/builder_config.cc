@@ -292,6 +292,7 @@ void BuilderConfig::setPluginsToSerialize(const char* const* paths, int32_t nbPa
     std::vector<std::string> plugins;
     for (int32_t i = 0; i < nbPaths; ++i) {
       const std::string_view path = TRY(name_argument(paths[i], "a path"));
+      TRY(require(!path.empty(), "path ", i, " is empty"));
       TRY(require(std::ranges::find(plugins, path) == plugins.end(), "'", path, "' stands twice"));
       plugins.emplace_back(path);
     }

@@ -166,6 +166,10 @@ TEST(BuilderConfig, SaysWhichRuleIsBroken) {
   EXPECT_FALSE(c.setCalibrationProfile(nullptr));
   c.setPluginsToSerialize(nullptr, 1);
   EXPECT_NE(w.take_error().find("paths are null"), std::string::npos);
+  const char* const paths[] = {"libmine.so", ""};
+  c.setPluginsToSerialize(paths, 2);
+  EXPECT_EQ(w.take_error(), "IBuilderConfig::setPluginsToSerialize: path 1 is empty");
+  EXPECT_EQ(c.getNbPluginsToSerialize(), 0);
   EXPECT_FALSE(c.setRemoteAutoTuningConfig("x"));
   EXPECT_EQ(w.take_error(), "IBuilderConfig::setRemoteAutoTuningConfig: not in Kiln yet");
 }

@@ -127,6 +127,9 @@ Status normalize_by_batch(ImportContext& cx) {
 Status batch_normalization(ImportContext& cx) {
   const ValueId x = TRY(cx.input(0));
   if (TRY(cx.node().get_int("training_mode", 0)) != 0) return normalize_by_batch(cx);
+  if (cx.opset() < 9)  // its old form 0 has coefficients for each element
+    TRY(require(TRY(cx.node().get_int("spatial", 1)) != 0,
+                "spatial is 0; statistics of each channel alone are supported"));
   cx.node().pass_over("momentum");  // of the running statistics, which inference does not move
   for (size_t i = 1; i < cx.num_outputs(); ++i) TRY(cx.refuse_output(i, "a statistic of training"));
   const double epsilon = TRY(cx.node().get_float("epsilon", 1e-5f));

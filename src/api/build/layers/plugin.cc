@@ -44,6 +44,26 @@ Status add_values(Network& network, nv::ITensor* const* tensors, int32_t count, 
   return {};
 }
 
+/// A plugin as errors name it before it is adopted.
+std::string name_of(const char* name, const char* version) {
+  return str("plugin '", name ? name : "", "' version '", version ? version : "", "'");
+}
+std::string name_of(const nv::IPluginV2& plugin) { return name_of(plugin.getPluginType(), plugin.getPluginVersion()); }
+std::string name_of(nv::IPluginV3& plugin) {
+  const auto* const core =
+      static_cast<nv::IPluginV3OneCore*>(plugin.getCapabilityInterface(nv::PluginCapabilityType::kCORE));
+  return core ? name_of(core->getPluginName(), core->getPluginVersion()) : "the plugin";
+}
+
+/// A copy of a plugin, which the network keeps.
+template <class Given>
+Result<Given*> cloned(Given& given) {
+  Given* const clone = given.clone();
+  TRY(require(clone != nullptr, name_of(given), ": clone() returned null"));
+  TRY(require(clone != &given, name_of(given), ": clone() returned the plugin itself, not a copy"));
+  return clone;
+}
+
 /// The services of plugins while a network is built: the allocator that the builder has now.
 Result<plugin::Services> services_of(Network& network) {
   return plugin_services(network.reporter(), network.gpu_allocator());
@@ -56,9 +76,7 @@ Result<nv::IPluginV2Layer*> add_plugin_v2(Network& network, nv::ITensor* const* 
   std::vector<ir::ValueId> values;
   TRY(add_values(network, inputs, num_inputs, "input", values));
   const plugin::Services services = TRY(services_of(network));
-  nv::IPluginV2* const clone = given.clone();
-  TRY(require(clone != nullptr, "the plugin's clone() returned null"));
-  TRY(require(clone != &given, "the plugin's clone() returned the plugin itself, not a copy"));
+  nv::IPluginV2* const clone = TRY(cloned(given));
   auto object = TRY(plugin::adopt_v2(clone, nv::TensorRTPhase::kBUILD, services));
   ops::Plugin op{.plugin = object->identity(), .fields = {}, .num_tensors = num_inputs, .object = object};
   return network.add<PluginV2Layer>(std::move(op), values, Settings::kComplete);
@@ -71,9 +89,7 @@ Result<nv::IPluginV3Layer*> add_plugin_v3(Network& network, nv::ITensor* const* 
   TRY(add_values(network, inputs, num_inputs, "input", values));
   TRY(add_values(network, shape_inputs, num_shape_inputs, "shape input", values));
   const plugin::Services services = TRY(services_of(network));
-  nv::IPluginV3* const clone = given.clone();
-  TRY(require(clone != nullptr, "the plugin's clone() returned null"));
-  TRY(require(clone != &given, "the plugin's clone() returned the plugin itself, not a copy"));
+  nv::IPluginV3* const clone = TRY(cloned(given));
   auto object = TRY(plugin::adopt_v3(clone, nv::TensorRTPhase::kBUILD, services));
   ops::Plugin op{.plugin = object->identity(), .fields = {}, .num_tensors = num_inputs, .object = object};
   return network.add<PluginV3Layer>(std::move(op), values, Settings::kComplete);
