@@ -4,6 +4,7 @@
 
 #include "onnx/check.h"
 #include "onnx/inline_functions.h"
+#include "onnx/node_reader.h"
 #include "onnx/reader.h"
 #include "onnx/tensor_data.h"
 
@@ -29,15 +30,17 @@ void use(const Model& model, const TensorDef& tensor) {
 
 void use(const Model& model, const GraphDef& graph) {
   for (const TensorDef& tensor : graph.initializers) use(model, tensor);
-  for (const NodeDef& node : graph.nodes)
+  for (const NodeDef& node : graph.nodes) {
+    NodeReader reader(node);
     for (const AttributeDef& attribute : node.attributes) {
-      static_cast<void>(node.get_int(attribute.name, 0));
-      static_cast<void>(node.get_floats(attribute.name, {}));
-      static_cast<void>(node.get_tensor(attribute.name));
-      static_cast<void>(node.get_graph(attribute.name));
+      static_cast<void>(reader.get_int(attribute.name, 0));
+      static_cast<void>(reader.get_floats(attribute.name, {}));
+      static_cast<void>(reader.get_tensor(attribute.name));
+      static_cast<void>(reader.get_graph(attribute.name));
       for (const TensorDef& tensor : attribute.tensors) use(model, tensor);
       for (const auto& body : attribute.graphs) use(model, *body);
     }
+  }
 }
 
 void read(std::span<const std::byte> bytes) {

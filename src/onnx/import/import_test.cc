@@ -108,6 +108,12 @@ TEST(Import, BatchNormalizationOfConstantsIsAScale) {
       "y = Scale{mode=channel, channel_axis=1}(x, %6, %5)  # f32[1, 2, 5]\n"
       "return y\n");
 }
+TEST(Import, BatchNormalizationOfEachElementIsRefused) {
+  const std::string said =
+      import_node(node("BatchNormalization", {"x", "s", "s", "s", "s"}, {"y"}, "bn", {int_attribute("spatial", 0)}),
+                  {value("x", kFloat, {1, 2, 5})}, {floats("s", {2}, {2, 3})}, 7);
+  EXPECT_NE(said.find("spatial is 0; statistics of each channel alone are supported"), std::string::npos) << said;
+}
 TEST(Import, CoefficientsOfGroupsAreRepeatedAChannelEach) {
   const auto normalized = [](int64_t coefficients, int version) {
     return import_node(
