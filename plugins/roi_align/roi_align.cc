@@ -38,9 +38,9 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   const int64_t mode = TRY(fields.integer("mode", 1));
   how.half_pixel = coordinates == 1;
   how.takes_maximum = mode == 0;
-  how.height = static_cast<int32_t>(TRY(fields.integer("output_height", 1)));
-  how.width = static_cast<int32_t>(TRY(fields.integer("output_width", 1)));
-  how.sampling_ratio = static_cast<int32_t>(TRY(fields.integer("sampling_ratio", 0)));
+  how.height = TRY(fields.int32("output_height", 1));
+  how.width = TRY(fields.int32("output_width", 1));
+  how.sampling_ratio = TRY(fields.int32("sampling_ratio", 0));
   how.spatial_scale = TRY(fields.number("spatial_scale", 1));
   TRY(require(coordinates == 0 || coordinates == 1, "coordinate_transformation_mode is ", coordinates));
   TRY(require(mode == 0 || mode == 1, "mode is ", mode));
