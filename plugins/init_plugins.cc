@@ -14,41 +14,51 @@ using namespace kiln;
 using namespace kiln::plugins;
 using Severity = nv::ILogger::Severity;
 
-/// Creators by namespace, which live as long as the process: registries hold them.
-struct Registered {
-  std::mutex mutex;
-  std::map<std::string, std::vector<std::unique_ptr<nv::IPluginCreatorInterface>>> by_namespace;
-};
+using Creators = std::vector<std::unique_ptr<nv::IPluginCreatorInterface>>;
 
-bool register_creator(const Definition& definition, const std::string& plugin_namespace, nv::ILogger& log,
-                      std::vector<std::unique_ptr<nv::IPluginCreatorInterface>>& kept) {
+/// One creator for each definition, of that namespace: registries hold them, so that they live as long as the process.
+const Creators& creators_of(const std::string& plugin_namespace) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& kept = *new std::map<std::string, Creators>;  // whose elements stay where they are
+  const std::lock_guard lock(mutex);
+  Creators& creators = kept[plugin_namespace];
+  while (creators.size() < definitions().size())
+    creators.push_back(make_creator(definitions()[creators.size()], plugin_namespace));
+  return creators;
+}
+
+/// Registers a creator unless there is one of its name. Calls the registry and the logger, whose code is the program's
+/// and may come back here, so that the caller holds no lock.
+bool register_creator(const Definition& definition, nv::IPluginCreatorInterface& creator,
+                      const std::string& plugin_namespace, nv::ILogger& log) {
   nv::IPluginRegistry& registry = *getPluginRegistry();
+  const auto is_there = [&] {
+    return registry.getCreator(definition.name, definition.version, plugin_namespace.c_str()) != nullptr;
+  };
   const std::string what = str("standard plugin '", definition.name, "' version '", definition.version,
                                "' of namespace '", plugin_namespace, "'");
-  if (registry.getCreator(definition.name, definition.version, plugin_namespace.c_str())) {
+  if (is_there()) {
     log.log(Severity::kVERBOSE, (what + " is registered already").c_str());
     return true;
   }
-  auto creator = make_creator(definition, plugin_namespace);
-  if (!registry.registerCreator(*creator, plugin_namespace.c_str())) {
+  // Another thread, or the logger, may have registered it since.
+  if (!registry.registerCreator(creator, plugin_namespace.c_str()) && !is_there()) {
     log.log(Severity::kERROR, (what + " could not be registered").c_str());
     return false;
   }
   log.log(Severity::kVERBOSE, ("registered " + what).c_str());
-  kept.push_back(std::move(creator));
   return true;
 }
 
 bool register_all(const std::string& plugin_namespace, nv::ILogger& log) {
-  static Registered& registered = *new Registered;
-  const std::lock_guard lock(registered.mutex);
   if (const Status offered = offer_expansions(); !offered) {
     log.log(Severity::kERROR, ("initLibNvInferPlugins: " + offered.error().message).c_str());
     return false;
   }
+  const Creators& creators = creators_of(plugin_namespace);
   bool all = true;
-  for (const Definition& definition : definitions())
-    all &= register_creator(definition, plugin_namespace, log, registered.by_namespace[plugin_namespace]);
+  for (size_t i = 0; i < definitions().size(); ++i)
+    all &= register_creator(definitions()[i], *creators[i], plugin_namespace, log);
   return all;
 }
 
@@ -61,6 +71,8 @@ bool initLibNvInferPlugins(void* given, const char* plugin_namespace) {
     return register_all(plugin_namespace ? plugin_namespace : "", log);
   } catch (const std::exception& thrown) {
     log.log(Severity::kERROR, thrown.what());
-    return false;
+  } catch (...) {
+    log.log(Severity::kERROR, "initLibNvInferPlugins: an exception that is no std::exception was thrown");
   }
+  return false;
 }

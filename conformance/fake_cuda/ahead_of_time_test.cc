@@ -386,7 +386,7 @@ const Refusal kRefusals[] = {
          EXPECT_FALSE(call.arguments.setSymExpr(1, &wide));
        };
      },
-     "extra argument 1 is of data type 3, which is none"},
+     "extra argument 1 is of data type 3, which no PluginArgDataType has"},
     {"HasABlockOfTooManyThreads",
      [](Ahead& a) {
        a.launch = [](const LaunchCall& call) {

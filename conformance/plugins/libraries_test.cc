@@ -211,12 +211,51 @@ TEST_F(Libraries, MayUseTheRegistryThatLoadsThem) {
   EXPECT_STREQ(process.getCreator("ByHand", "1", "")->getInterfaceInfo().kind, "PLUGIN CREATOR_V3ONE");
 }
 
+/// What a plugin of the library "shares_a_resource" does.
+bool acquire_weights(nvinfer1::IPluginRegistry& in) {
+  void* library = dlopen(file("shares_a_resource").c_str(), RTLD_NOW | RTLD_NOLOAD);
+  const bool acquired = reinterpret_cast<bool (*)(nvinfer1::IPluginRegistry&)>(dlsym(library, "acquire_weights"))(in);
+  dlclose(library);
+  return acquired;
+}
+
+TEST_F(Libraries, WhoseResourcesAnotherRegistryHasStayMapped) {
+  const std::unique_ptr<nvinfer1::IRuntime> other(nvinfer1::createInferRuntime(g_logger));
+  void* handle = load(file("shares_a_resource"));
+  ASSERT_NE(handle, nullptr) << g_logger.error;
+  EXPECT_TRUE(acquire_weights(other->getPluginRegistry()));
+  registry.deregisterLibrary(handle);
+  EXPECT_FALSE(has("Sharing"));
+  ASSERT_TRUE(is_mapped("shares_a_resource")) << g_logger.error;
+  EXPECT_EQ(other->getPluginRegistry().releasePluginResource("weights of shares_a_resource"), 0);
+  EXPECT_FALSE(is_mapped("shares_a_resource"));
+}
+
+TEST_F(Libraries, WhoseCreatorsAnotherRegistryHasStayMapped) {
+  std::unique_ptr<nvinfer1::IRuntime> other(nvinfer1::createInferRuntime(g_logger));
+  const auto found = [&] { return other->getPluginRegistry().getCreator("New", "1", "by hand"); };
+  for (const bool deregisters : {true, false}) {
+    void* handle = load(file("both_kinds"));
+    ASSERT_NE(handle, nullptr) << g_logger.error;
+    ASSERT_TRUE(other->getPluginRegistry().registerCreator(*registry.getCreator("New", "1", "ours"), "by hand"));
+    registry.deregisterLibrary(handle);
+    EXPECT_FALSE(has("New", "1", "ours"));
+    ASSERT_TRUE(is_mapped("both_kinds"));
+    ASSERT_NE(found(), nullptr);
+    EXPECT_STREQ(found()->getInterfaceInfo().kind, "PLUGIN CREATOR_V3ONE");
+    if (deregisters) {
+      EXPECT_TRUE(other->getPluginRegistry().deregisterCreator(*found()));
+    } else {
+      other.reset();
+    }
+    EXPECT_FALSE(is_mapped("both_kinds"));
+  }
+}
+
 TEST_F(Libraries, InUseStayRegistered) {
   void* handle = load(file("shares_a_resource"));
   ASSERT_NE(handle, nullptr) << g_logger.error;
-  void* library = dlopen(file("shares_a_resource").c_str(), RTLD_NOW | RTLD_NOLOAD);
-  EXPECT_TRUE(reinterpret_cast<bool (*)()>(dlsym(library, "acquire_weights"))());
-  dlclose(library);
+  EXPECT_TRUE(acquire_weights(*getPluginRegistry()));
   registry.deregisterLibrary(handle);
   EXPECT_EQ(g_logger.error, "IPluginRegistry::deregisterLibrary: library '" + real("shares_a_resource") +
                                 "' is in use: resource 'weights of shares_a_resource' has 1 user");

@@ -1,7 +1,7 @@
 // BatchedNMS_TRT, BatchedNMSDynamic_TRT: the best boxes of each image, without those that overlap better ones of their
 // class by more than iouThreshold (intersection over union).
 //   in   boxes    floats [N, B, 1 or C, 4]: two corners
-//        scores   [N, B, C]
+//        scores   [N, B, C] or [N, B, C, 1]
 //   out  count    i32 [N]; [N, 1] of the dynamic one
 //        boxes    [N, K, 4]; 0 behind the count
 //        scores   [N, K]; 0 behind the count
@@ -34,7 +34,10 @@ class BatchedNms final : public StandardPlugin {
   }
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     TRY(require_rank(inputs, 0, 4));
-    TRY(require_rank(inputs, 1, 3));
+    if (inputs[1].size() == 4)
+      TRY(require(inputs[1][3].number() == 1, "input 1 has rank 4; its last extent has to be 1"));
+    else
+      TRY(require_rank(inputs, 1, 3));
     TRY(require(inputs[1][2].number().value_or(settings_.num_classes) == settings_.num_classes, "numClasses is ",
                 settings_.num_classes, "; there are scores of ", inputs[1][2].number().value_or(0), " classes"));
     const int64_t locations = settings_.shares_location ? 1 : settings_.num_classes;
@@ -52,7 +55,9 @@ class BatchedNms final : public StandardPlugin {
       const std::vector<Value> corners = split(boxes, -1, {2, 2});
       compared = concat({min(corners[0], corners[1]), max(corners[0], corners[1]) + 1.0}, -1);
     }
-    const Detections found = detect(boxes, compared, inputs[1].f32(), settings_.how);
+    Value scores = inputs[1].f32();
+    if (scores.rank() == 4) scores = squeeze(scores, {3});
+    const Detections found = detect(boxes, compared, scores, settings_.how);
     const Value classes = select(found.valid, found.classes, layers.scalar(-1, nv::DataType::kINT32, 2));
     return {settings_.has_flat_count ? squeeze(found.count, {1}) : found.count,
             settings_.clips ? clamp(found.boxes, 0, 1) : found.boxes, found.scores, classes.f32()};

@@ -90,7 +90,19 @@ TEST_P(BatchedNms, OfNoBoxesHasNoDetections) {
   }
 }
 
-TEST_P(BatchedNms, RefusesWhatDoesNotFit) {
+TEST_P(BatchedNms, TakesScoresWithAnExtentOfOneBehind) {
+  Tensor boxes = overlapping_boxes(kImages, kBoxes, 1, 3), four = scores;
+  boxes.known_axes = 2;
+  four.extents.push_back(1);
+  four.known_axes = 1;
+  expect_outputs(name(), "1", attributes({}), {boxes, four},
+                 run(Way::kLayers, name(), "1", attributes({}), {boxes, scores}).outputs);
+  four.extents = {kImages, kBoxes, 1, kClasses};
+  EXPECT_NE(error_of(name(), "1", attributes({}), {boxes, four}).find("its last extent has to be 1"),
+            std::string::npos);
+}
+
+TEST_P(BatchedNms, RefusesOtherClasses) {
   EXPECT_NE(error_of(name(), "1", attributes({}), {overlapping_boxes(1, 4, 1, 1), noise({1, 4, 2}, 1)})
                 .find("numClasses is 3; there are scores of 2 classes"),
             std::string::npos);

@@ -18,6 +18,9 @@ class DisentangledAttention final : public StandardPlugin {
   DisentangledAttention(int64_t span, double factor) : span_(span), factor_(factor) {}
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     for (size_t i = 0; i < 3; ++i) TRY(require_rank(inputs, i, 3));
+    TRY(require_equal(inputs, 0, 1, 0, 2));
+    for (const size_t i : {1U, 2U})
+      for (const size_t axis : {0U, 1U}) TRY(require_equal(inputs, 0, axis, i, axis));
     for (const size_t i : {1U, 2U})
       TRY(require(inputs[i][2].number().value_or(2 * span_) == 2 * span_, "input ", i, " has ",
                   inputs[i][2].number().value_or(0), " places; twice the span are ", 2 * span_));

@@ -49,6 +49,16 @@ TEST_P(DisentangledAttention, RefusesOtherSpans) {
             std::string::npos);
 }
 
+TEST_P(DisentangledAttention, RefusesOtherLengths) {
+  const Attributes fields = Attributes().set("span", std::vector<int32_t>{4}).set("factor", std::vector<float>{1});
+  const auto refusal = [&](std::vector<int64_t> c2c) {
+    return error_of("DisentangledAttention_TRT", GetParam(), fields,
+                    {noise(std::move(c2c), 1), noise({1, 4, 8}, 2), noise({1, 4, 8}, 3)});
+  };
+  EXPECT_NE(refusal({1, 1, 4}).find("input 0 has extent 4 in axis 2; input 0 has 1 in axis 1"), std::string::npos);
+  EXPECT_NE(refusal({1, 3, 3}).find("input 1 has extent 4 in axis 1; input 0 has 3"), std::string::npos);
+}
+
 INSTANTIATE_TEST_SUITE_P(Versions, DisentangledAttention, ::testing::Values("1", "2"));
 
 }  // namespace

@@ -15,9 +15,9 @@
 // score_threshold. Of pairs in the score order of an image, all of them count, not only TensorRT's best 4096.
 //   fields  score_threshold, iou_threshold, max_output_boxes (K), background_class (-1: none), score_activation (1:
 //           scores get a sigmoid), class_agnostic, box_coding (0: corners, 1: centre and size)
-//   ONNX    score_threshold, iou_threshold, max_output_boxes_per_class (K), center_point_box
-//   TF      max_output_size_per_class, max_total_size (K), iou_threshold, score_threshold, pad_per_class (K is at most
-//           max_output_size_per_class times C), clip_boxes (to 0 ... 1)
+//   ONNX    score_threshold (0.5), iou_threshold (0.5), max_output_boxes_per_class (K), center_point_box (0)
+//   TF      max_output_size_per_class (-1: any number), max_total_size (K; 100), iou_threshold (0.5), score_threshold
+//           (0.5), pad_per_class (0; 1: K is at most max_output_size_per_class times C), clip_boxes (0; 1: to 0 ... 1)
 #include <cmath>
 
 #include "library/detections.h"
@@ -154,10 +154,16 @@ Result<std::shared_ptr<const StandardPlugin>> make_plain(const Fields& fields) {
   return make(settings);
 }
 
+/// Both thresholds, which need not be given.
+Status read_thresholds(const Fields& fields, Suppression& how) {
+  how.score_threshold = TRY(fields.number("score_threshold", 0.5));
+  how.iou_threshold = TRY(fields.number("iou_threshold", 0.5));
+  return {};
+}
+
 Result<std::shared_ptr<const StandardPlugin>> make_onnx(const Fields& fields) {
   Settings settings;
-  settings.how.score_threshold = TRY(fields.number("score_threshold"));
-  settings.how.iou_threshold = TRY(fields.number("iou_threshold"));
+  TRY(read_thresholds(fields, settings.how));
   settings.how.most = settings.how.most_of_class = TRY(fields.integer("max_output_boxes_per_class"));
   settings.is_centre_size = TRY(zero_or_one(fields, "center_point_box"));
   settings.form = Form::kIndices;
@@ -167,10 +173,9 @@ Result<std::shared_ptr<const StandardPlugin>> make_onnx(const Fields& fields) {
 template <Form kForm>
 Result<std::shared_ptr<const StandardPlugin>> make_tf(const Fields& fields) {
   Settings settings;
-  settings.how.most_of_class = TRY(fields.integer("max_output_size_per_class"));
-  settings.how.most = TRY(fields.integer("max_total_size"));
-  settings.how.iou_threshold = TRY(fields.number("iou_threshold"));
-  settings.how.score_threshold = TRY(fields.number("score_threshold"));
+  TRY(read_thresholds(fields, settings.how));
+  settings.how.most_of_class = TRY(fields.integer("max_output_size_per_class", -1));
+  settings.how.most = TRY(fields.integer("max_total_size", settings.how.most));
   settings.pads_per_class = TRY(fields.flag("pad_per_class", false));
   settings.clips = TRY(fields.flag("clip_boxes", false));
   settings.form = kForm;

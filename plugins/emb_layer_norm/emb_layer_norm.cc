@@ -52,6 +52,8 @@ class EmbLayerNorm final : public StandardPlugin {
   }
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     for (size_t i = 0; i < (is_packed_ ? 2U : 3U); ++i) TRY(require_rank(inputs, i, is_packed_ ? 1 : 2));
+    TRY(require_same(inputs, 0, 1));
+    if (!is_packed_) TRY(require_same(inputs, 0, 2));
     const auto hidden = static_cast<int64_t>(tables_.gamma.size());
     if (!is_packed_) return std::vector<Shape>{{inputs[0][0], inputs[0][1], hidden, 1, 1}, {inputs[0][1], 1}};
     TRY(require_rank(inputs, 2, 1));

@@ -72,6 +72,13 @@ TEST_P(OfOneLength, RefusesTablesThatDoNotFit) {
                 .find("field 'bert_embeddings_layernorm_beta' is missing"),
             std::string::npos);
   EXPECT_NE(error_of(kName, GetParam(), attributes(), {tokens, tokens}).find("there are 2 inputs"), std::string::npos);
+  const Tensor longer = ints({2, 1}, {0, 0});
+  EXPECT_NE(error_of(kName, GetParam(), attributes(), {tokens, longer, tokens})
+                .find("input 1 has extent 2 in axis 0; input 0 has 1"),
+            std::string::npos);
+  EXPECT_NE(error_of(kName, GetParam(), attributes(), {tokens, tokens, longer})
+                .find("input 2 has extent 2 in axis 0; input 0 has 1"),
+            std::string::npos);
 }
 
 TEST_P(Packed, CountsPlacesFromEachStart) {

@@ -28,6 +28,28 @@ TEST_P(Gelu, AddsTheBiasOfTheLastAxis) {
                  Attributes().set("type_id", std::vector<int32_t>{0}).set("bias", bias), {x}, {y});
 }
 
+/// BERT's tensors have two axes of extent 1 behind the hidden units.
+TEST_P(Gelu, AddsTheBiasInFrontOfAxesOfOne) {
+  const std::vector<float> bias = {0.5F, -1, 2, 0};
+  Tensor x = noise({2, 3, 4, 1, 1}, 2);
+  x.known_axes = 2;
+  Tensor y = x;
+  for (size_t i = 0; i < y.values.size(); ++i) y.values[i] = gelu(y.values[i] + bias[i % 4]);
+  expect_outputs("CustomGeluPluginDynamic", GetParam(),
+                 Attributes().set("type_id", std::vector<int32_t>{0}).set("bias", bias), {x}, {y});
+}
+
+/// The layers would give [2, 3], for which a caller that was told [2, 1] has no memory.
+TEST_P(Gelu, RefusesAnotherNumberOfBiases) {
+  const Attributes fields =
+      Attributes().set("type_id", std::vector<int32_t>{0}).set("bias", std::vector<float>{1, 2, 3});
+  for (const Way way : kWays)
+    if (way != Way::kDynamicLayers) {
+      EXPECT_NE(run(way, "CustomGeluPluginDynamic", GetParam(), fields, {noise({2, 1}, 1)}).error.find("3 biases"),
+                std::string::npos);
+    }
+}
+
 TEST_P(Gelu, TakesHalves) {
   const Tensor x = noise({5, 8}, 3, nv::DataType::kHALF);
   Tensor y = x;

@@ -3,8 +3,8 @@
 // / sqrt(r), and one of sqrt(s_l s_(l + 1)) each way, with s_L = 1. The first map has three: the first three ratios, of
 // scales 0.1, s_0 and s_0.
 //   out  y ...    f32 [1, 2, H W P 4, 1] for each map: corners x1, y1, x2, y2, and the variances
-//   fields  minSize, maxSize. aspectRatios. featureMapShapes  for each map its H = W; of GridAnchorRect_TRT H and W.
-//           variance  4. numLayers  L
+//   fields  minSize (0.2), maxSize (0.95). aspectRatios. featureMapShapes  for each map its H = W; of
+//           GridAnchorRect_TRT H and W. variance  4. numLayers  L (6)
 #include <cmath>
 
 #include "library/anchors.h"
@@ -53,8 +53,8 @@ void add_sizes(Map& map, const std::vector<float>& scales, const std::vector<flo
 }
 
 Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields, bool is_rectangular) {
-  const double least = TRY(fields.number("minSize")), most = TRY(fields.number("maxSize"));
-  const int64_t count = TRY(fields.integer("numLayers"));
+  const double least = TRY(fields.number("minSize", 0.2F)), most = TRY(fields.number("maxSize", 0.95F));
+  const int64_t count = TRY(fields.integer("numLayers", 6));
   std::vector<float> ratios = TRY(fields.floats("aspectRatios"));
   const std::vector<int64_t> shapes = TRY(fields.integers("featureMapShapes"));
   const std::vector<float> variance = TRY(fields.floats("variance"));
@@ -72,7 +72,10 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields, bool is
   for (int64_t l = 0; l < count; ++l) {
     const auto at = static_cast<size_t>(l) * per_map;
     Map map{shapes[at], shapes[at + per_map - 1], {}, {}};
-    TRY(require(map.height > 0 && map.width > 0, "feature map ", l, " is ", map.height, " by ", map.width));
+    constexpr int64_t kMost =
+        1 << 15;  // a map of that size has boxes of 16 GiB and more; greater ones would not be counted in 64 bits
+    TRY(require(map.height > 0 && map.width > 0 && map.height <= kMost && map.width <= kMost, "feature map ", l, " is ",
+                map.height, " by ", map.width, "; 1 to ", kMost, " each way are possible"));
     if (l == 0) {
       add_sizes(map, {0.1F, scale(0), scale(0)}, ratios);
     } else {

@@ -46,6 +46,13 @@ TEST(GridAnchor, HasSizesForEachMap) {
                  {expected(4, 3, first), expected(2, 1, later(0.5, 0.8)), expected(1, 2, later(0.8, 1))});
 }
 
+TEST(GridAnchor, RefusesMapsThatAreNone) {
+  EXPECT_NE(error_of("GridAnchor_TRT", "1", attributes({4, 0, 1}), {}).find("feature map 1 is 0 by 0"),
+            std::string::npos);
+  EXPECT_NE(error_of("GridAnchor_TRT", "1", attributes({2'000'000'000, 2, 1}), {}).find("1 to 32768 each way"),
+            std::string::npos);
+}
+
 TEST(GridAnchor, RefusesMissingMaps) {
   EXPECT_NE(
       error_of("GridAnchor_TRT", "1", attributes({4, 2}), {}).find("featureMapShapes has 2 numbers; 3 are needed"),

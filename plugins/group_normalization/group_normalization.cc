@@ -4,7 +4,7 @@
 //        scale    [C]
 //        bias     [C]
 //   out  y        as x
-//   fields  eps  added to the variance. num_groups
+//   fields  eps  added to the variance (1e-5). num_groups (1)
 #include "library/standard_plugin.h"
 
 namespace kiln::plugins {
@@ -17,8 +17,8 @@ class GroupNormalization final : public StandardPlugin {
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     TRY(require(inputs[0].size() >= 3, "input 0 has rank ", inputs[0].size(), "; 3 at least is needed"));
     const auto channels = inputs[0][1].number();
-    TRY(require(!channels || *channels % num_groups_ == 0, *channels, " channels are not divisible into ", num_groups_,
-                " groups"));
+    TRY(require(!channels || *channels % num_groups_ == 0, channels.value_or(0), " channels are not divisible into ",
+                num_groups_, " groups"));
     return std::vector<Shape>{inputs[0]};
   }
   std::vector<Value> add_layers(Layers&, std::span<const Value> inputs) const override {
@@ -39,7 +39,7 @@ class GroupNormalization final : public StandardPlugin {
 };
 
 Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
-  const int64_t num_groups = TRY(fields.integer("num_groups"));
+  const int64_t num_groups = TRY(fields.integer("num_groups", 1));
   TRY(require(num_groups > 0, "num_groups is ", num_groups));
   return std::make_shared<GroupNormalization>(TRY(fields.number("eps", 1e-5)), num_groups);
 }

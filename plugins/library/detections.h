@@ -20,7 +20,7 @@ struct Suppression {
   bool ignores_classes = false;  ///< boxes of different classes suppress each other
 };
 
-/// Of image n the best k-th first; 0 where there are fewer than k.
+/// What is detected in each image, the best first; 0 behind the last.
 struct Detections {
   Value count;    ///< i32 [N, 1]
   Value boxes;    ///< [N, most, 4]

@@ -27,8 +27,28 @@ std::vector<float> scales_of(const Engines::Told& told) {
   return scales;
 }
 
+bool same(const nv::Dims& a, const nv::Dims& b) {
+  return a.nbDims == b.nbDims && std::equal(a.d, a.d + std::max(a.nbDims, 0), b.d);
+}
 bool same(const nv::PluginTensorDesc& a, const nv::PluginTensorDesc& b) {
-  return a.type == b.type && a.dims.nbDims == b.dims.nbDims && std::equal(a.dims.d, a.dims.d + a.dims.nbDims, b.dims.d);
+  return a.type == b.type && same(a.dims, b.dims);
+}
+bool all_same(Engines::Descs a, Engines::Descs b) {
+  return std::ranges::equal(a, b, [](const auto& one, const auto& other) { return same(one, other); });
+}
+
+/// Fails unless the layers' outputs are what the caller has memory for: it has asked for the outputs' shapes before.
+Status require_told(std::span<nv::ITensor* const> outputs, Engines::Descs told) {
+  TRY(require(outputs.size() == told.size(), "there are ", outputs.size(), " outputs; ", told.size(), " were told"));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const nv::Dims dims = outputs[i]->getDimensions();
+    TRY(require(same(dims, told[i].dims), "output ", i, " of its layers is ", text_of(dims), "; the one told is ",
+                text_of(told[i].dims)));
+    TRY(require(outputs[i]->getType() == told[i].type, "output ", i, " of its layers is of data type ",
+                static_cast<int32_t>(outputs[i]->getType()), "; the one told is of ",
+                static_cast<int32_t>(told[i].type)));
+  }
+  return {};
 }
 
 std::string name_of(const char* kind, size_t i) { return str(kind, i); }
@@ -48,7 +68,7 @@ void log_error(const char* call, const Error& why) {
 }
 
 struct Engines::Built {
-  std::vector<nv::PluginTensorDesc> inputs;
+  std::vector<nv::PluginTensorDesc> inputs, outputs;
   std::vector<float> scales;  ///< of inputs, then of outputs
   std::unique_ptr<nv::IRuntime> runtime;
   std::unique_ptr<nv::ICudaEngine> engine;
@@ -66,16 +86,18 @@ Result<std::unique_ptr<nv::IHostMemory>> plan_of(const Plugin& plugin, const Eng
   if (!builder) return error(Code::kDevice, "no builder could be made");
   const std::unique_ptr<nv::INetworkDefinition> network(
       builder->createNetworkV2(1U << static_cast<uint32_t>(nv::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED)));
+  const std::unique_ptr<nv::IBuilderConfig> config(builder->createBuilderConfig());
+  if (!network || !config) return error(Code::kOutOfMemory, "no network or no configuration could be made");
   std::vector<nv::ITensor*> tensors;
   for (size_t i = 0; i < inputs.size(); ++i)
     tensors.push_back(network->addInput(name_of("in", i).c_str(), inputs[i].type, inputs[i].dims));
   Layers layers(*network);
   const std::vector<nv::ITensor*> outputs = TRY(add_layers(plugin, layers, tensors, scales_of(told)));
+  TRY(require_told(outputs, told.outputs));
   for (size_t i = 0; i < outputs.size(); ++i) {
     outputs[i]->setName(name_of("out", i).c_str());
     network->markOutput(*outputs[i]);
   }
-  const std::unique_ptr<nv::IBuilderConfig> config(builder->createBuilderConfig());
   config->clearFlag(nv::BuilderFlag::kTF32);  // whoever wants that has the layers
   std::unique_ptr<nv::IHostMemory> plan(builder->buildSerializedNetwork(*network, *config));
   if (!plan) return error(Code::kDevice, "its layers could not be built");
@@ -91,8 +113,9 @@ Result<std::shared_ptr<const Engines::Built>> Engines::built(const Told& told) {
     TRY(require(std::all_of(input.dims.d, input.dims.d + input.dims.nbDims, [](int64_t d) { return d >= 0; }),
                 "an extent of an input is not known"));
   const std::lock_guard lock(mutex_);
-  const auto found = std::ranges::find_if(
-      all_, [&](const auto& one) { return std::ranges::equal(one->inputs, inputs, same) && one->scales == scales; });
+  const auto found = std::ranges::find_if(all_, [&](const auto& one) {
+    return all_same(one->inputs, inputs) && all_same(one->outputs, told.outputs) && one->scales == scales;
+  });
   if (found != all_.end()) {
     std::rotate(found, found + 1, all_.end());
     return all_.back();
@@ -100,6 +123,7 @@ Result<std::shared_ptr<const Engines::Built>> Engines::built(const Told& told) {
   const auto plan = TRY(plan_of(plugin_, told));
   auto fresh = std::make_shared<Built>();
   fresh->inputs.assign(inputs.begin(), inputs.end());
+  fresh->outputs.assign(told.outputs.begin(), told.outputs.end());
   fresh->scales = scales;
   fresh->runtime.reset(nv::createInferRuntime(logger()));
   if (fresh->runtime) fresh->engine.reset(fresh->runtime->deserializeCudaEngine(plan->data(), plan->size()));

@@ -98,6 +98,31 @@ TEST_F(Expansion, OfRegistrationIsOncePerNamespace) {
   EXPECT_STREQ(static_cast<nv::IPluginCreatorV3One*>(creator)->getPluginNamespace(), "mine");
 }
 
+/// A logger may use the library: no lock is held while it is called. Namespaces keep their creators when a program
+/// deregisters one.
+TEST_F(Expansion, OfRegistrationCallsLoggersUnderNoLock) {
+  struct Asking final : nv::ILogger {
+    void log(Severity, const char*) noexcept override {
+      if (++calls == 1) {
+        EXPECT_TRUE(initLibNvInferPlugins(nullptr, "asked by a logger"));
+      }
+    }
+    int calls = 0;
+  };
+  static Asking& logger = *new Asking;  // the library keeps it
+  EXPECT_TRUE(initLibNvInferPlugins(&logger, "asking"));
+  EXPECT_GE(logger.calls, 150);
+  static api::testing::Logger& silent = *new api::testing::Logger;
+  EXPECT_TRUE(initLibNvInferPlugins(&silent, "asking"));
+  for (const char* space : {"asking", "asked by a logger"}) {
+    nv::IPluginCreatorInterface* const creator = getPluginRegistry()->getCreator("Clip_TRT", "1", space);
+    ASSERT_NE(creator, nullptr) << space;
+    EXPECT_TRUE(getPluginRegistry()->deregisterCreator(*creator));
+    EXPECT_TRUE(initLibNvInferPlugins(nullptr, space));
+    EXPECT_EQ(getPluginRegistry()->getCreator("Clip_TRT", "1", space), creator);
+  }
+}
+
 /// Names of TensorRT 10.16's creators, and a digit for each version.
 constexpr struct {
   const char *name, *versions;

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "api/base/dims_bytes.h"
 
@@ -228,6 +229,14 @@ Result<int64_t> Fields::integer(std::string_view name) const {
 }
 Result<int64_t> Fields::integer(std::string_view name, int64_t otherwise) const {
   return has(name) ? integer(name) : otherwise;
+}
+Result<int32_t> Fields::int32(std::string_view name) const {
+  const int64_t number = TRY(integer(name));
+  TRY(require(std::in_range<int32_t>(number), "field '", name, "' is ", number, ", which 32 bits do not hold"));
+  return static_cast<int32_t>(number);
+}
+Result<int32_t> Fields::int32(std::string_view name, int32_t otherwise) const {
+  return has(name) ? int32(name) : otherwise;
 }
 Result<bool> Fields::flag(std::string_view name, bool otherwise) const {
   return TRY(integer(name, otherwise ? 1 : 0)) != 0;

@@ -29,6 +29,9 @@ class Fields {
   /// A single number of any integer type.
   Result<int64_t> integer(std::string_view name) const;
   Result<int64_t> integer(std::string_view name, int64_t otherwise) const;
+  /// The same, of a number that fits 32 bits; fails for others.
+  Result<int32_t> int32(std::string_view name) const;
+  Result<int32_t> int32(std::string_view name, int32_t otherwise) const;
   Result<bool> flag(std::string_view name, bool otherwise) const;
   /// A single number of any type.
   Result<double> number(std::string_view name) const;

@@ -23,6 +23,15 @@ TEST(Fields, IntegersAreExact) {
             (std::vector<int64_t>{-128, 127}));
 }
 
+TEST(Fields, OfThirtyTwoBitsAreNotCut) {
+  const int64_t least = INT32_MIN, great = int64_t{1} << 32;
+  EXPECT_EQ(fields_of({"n", &least, nv::PluginFieldType::kINT64, 1}).int32("n").value(), INT32_MIN);
+  const auto cut = fields_of({"n", &great, nv::PluginFieldType::kINT64, 1}).int32("n", 7);
+  ASSERT_FALSE(cut);
+  EXPECT_EQ(cut.error().message, "field 'n' is 4294967296, which 32 bits do not hold");
+  EXPECT_EQ(fields_of({"n", &great, nv::PluginFieldType::kINT64, 1}).int32("other", 7).value(), 7);
+}
+
 TEST(Fields, OfEqualDimsAreEqual) {
   std::vector<std::byte> bytes[2];
   for (int i = 0; i < 2; ++i) {

@@ -18,12 +18,12 @@ Value refined(const Value& boxes, const Value& deltas, const Refinement& how);
 /// Boxes [N, B, 4], y1, x1, y2, x2, clipped to the pixels of an image.
 Value in_image(const Value& boxes, int64_t height, int64_t width);
 
-/// Those K of anchors that have the best scores, in that order: [N, K, 4], [N, K, 4] and [N, K].
+/// The K anchors of each image that have the best scores, the best first: [N, K, 4], [N, K, 4] and [N, K].
 struct Ranked {
   Value anchors, deltas, scores;
 };
-/// Of anchors [B, 4] with deltas [N, B, 4] and scores [N, B] `most`; all, as they are, where that is more than a TopK
-/// takes.
+/// Ranks anchors [B, 4] with deltas [N, B, 4] and scores [N, B], and keeps `most` of an image. Where that is more than
+/// a TopK takes, all stay as they are.
 Ranked best_anchors(const std::vector<float>& anchors, const Value& deltas, const Value& scores, int64_t most);
 
 /// Faster R-CNN's: a grid of cells, each with A anchors around its centre.

@@ -1,20 +1,27 @@
 #include "library/shape.h"
 
 #include <algorithm>
+#include <limits>
 #include <span>
 
 namespace kiln::plugins {
 namespace {
 
+/// What exceeds 64 bits is the greatest extent, which no tensor has.
 int64_t calculate(nv::DimensionOperation operation, int64_t a, int64_t b) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  int64_t result = 0;
   switch (operation) {
-    case nv::DimensionOperation::kSUM: return a + b;
-    case nv::DimensionOperation::kSUB: return a - b;
-    case nv::DimensionOperation::kPROD: return a * b;
+    case nv::DimensionOperation::kSUM: return __builtin_add_overflow(a, b, &result) ? kMost : result;
+    case nv::DimensionOperation::kSUB: return __builtin_sub_overflow(a, b, &result) ? kMost : result;
+    case nv::DimensionOperation::kPROD: return __builtin_mul_overflow(a, b, &result) ? kMost : result;
     case nv::DimensionOperation::kMAX: return std::max(a, b);
     case nv::DimensionOperation::kMIN: return std::min(a, b);
-    default: return b ? a / b : 0;
+    default: break;
   }
+  if (b == 0) return 0;
+  if (b == -1) return calculate(nv::DimensionOperation::kSUB, 0, a);
+  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
 
 }  // namespace
@@ -46,9 +53,27 @@ nv::DimsExprs dims_of(const Shape& shape, nv::IExprBuilder& builder) {
   return dims;
 }
 
+std::string text_of(const nv::Dims& dims) {
+  std::string text;
+  for (int i = 0; i < dims.nbDims; ++i) text += str(i == 0 ? "" : ", ", dims.d[i]);
+  return str('[', text, ']');
+}
+
 Status require_rank(std::span<const Shape> inputs, size_t input, size_t rank) {
   return require(inputs[input].size() == rank, "input ", input, " has rank ", inputs[input].size(), "; ", rank,
                  " is needed");
+}
+
+Status require_equal(std::span<const Shape> inputs, size_t input, size_t axis, size_t other, size_t other_axis) {
+  const auto first = inputs[input][axis].number(), second = inputs[other][other_axis].number();
+  return require(!first || !second || *first == *second, "input ", other, " has extent ", second.value_or(0),
+                 " in axis ", other_axis, "; input ", input, " has ", first.value_or(0), " in axis ", axis);
+}
+
+Status require_same(std::span<const Shape> inputs, size_t input, size_t other) {
+  TRY(require_rank(inputs, other, inputs[input].size()));
+  for (size_t axis = 0; axis < inputs[input].size(); ++axis) TRY(require_equal(inputs, input, axis, other, axis));
+  return {};
 }
 
 }  // namespace kiln::plugins

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
@@ -39,7 +40,13 @@ inline Dim max(const Dim& a, const Dim& b) { return Dim::operation(nv::Dimension
 using Shape = std::vector<Dim>;
 Shape shape_of(const nv::DimsExprs& dims, nv::IExprBuilder& builder);
 nv::DimsExprs dims_of(const Shape& shape, nv::IExprBuilder& builder);
+/// "[2, 3]", for errors.
+std::string text_of(const nv::Dims& dims);
 /// Fails unless the shape has that rank: "input 0 has rank 3; 4 is needed".
 Status require_rank(std::span<const Shape> inputs, size_t input, size_t rank);
+/// Fails unless two axes may be equal: "input 1 has extent 3 in axis 0; input 0 has 2 in axis 1".
+Status require_equal(std::span<const Shape> inputs, size_t input, size_t axis, size_t other, size_t other_axis);
+/// Fails unless two inputs may have the same shape.
+Status require_same(std::span<const Shape> inputs, size_t input, size_t other);
 
 }  // namespace kiln::plugins

@@ -9,6 +9,14 @@ bool is_byte(const StandardPlugin& computation, nv::DataType type) {
   return computation.knows_bytes() && type == nv::DataType::kINT8;
 }
 
+/// Shapes of tensors, for errors.
+std::string text_of(std::span<nv::ITensor* const> tensors) {
+  std::string text;
+  for (const nv::ITensor* const tensor : tensors)
+    text += str(text.empty() ? "" : ", ", plugins::text_of(tensor->getDimensions()));
+  return text;
+}
+
 }  // namespace
 
 bool StandardPlugin::takes(nv::DataType type, std::span<const nv::DataType> before) const {
@@ -26,11 +34,13 @@ Result<Plugin> make_plugin(const Definition& definition, Fields fields) {
   return Plugin{&definition, std::move(fields), std::move(computation)};
 }
 
-bool supports(const Plugin& plugin, std::span<const nv::DataType> before, int num_inputs, nv::DataType type) {
-  const auto position = static_cast<int>(before.size());
-  if (position < num_inputs) return plugin.computation->takes(type, before);
-  const Types outputs = plugin.computation->output_types(before.first(static_cast<size_t>(num_inputs)));
-  return type == outputs[static_cast<size_t>(position - num_inputs)];
+Result<bool> supports(const Plugin& plugin, std::span<const nv::DataType> before, int num_inputs, nv::DataType type) {
+  TRY(require_inputs(plugin, num_inputs));
+  const size_t inputs = static_cast<size_t>(num_inputs), position = before.size();
+  if (position < inputs) return plugin.computation->takes(type, before);
+  const Types outputs = plugin.computation->output_types(before.first(inputs));
+  TRY(require(position - inputs < outputs.size(), "there is no output ", position - inputs));
+  return type == outputs[position - inputs];
 }
 
 Status require_inputs(const Plugin& plugin, int count) {
@@ -39,6 +49,11 @@ Status require_inputs(const Plugin& plugin, int count) {
                  most == least ? std::string()
                  : most < 0    ? " or more"
                                : str(" to ", most));
+}
+
+Result<Types> output_types(const Plugin& plugin, const nv::DataType* inputs, int count) {
+  TRY(require_inputs(plugin, count));
+  return plugin.computation->output_types({inputs, static_cast<size_t>(count)});
 }
 
 Result<std::vector<Shape>> output_shapes(const Plugin& plugin, std::span<const Shape> inputs) {
@@ -68,8 +83,8 @@ Result<std::vector<nv::ITensor*>> add_layers(const Plugin& plugin, Layers& layer
   const bool between_bytes = std::ranges::any_of(wanted, [&](nv::DataType type) { return is_byte(computation, type); });
   const std::vector<Value> results =
       between_bytes ? computation.add_layers_between_bytes(layers, values) : computation.add_layers(layers, values);
-  TRY(require(!layers.failed() && results.size() == wanted.size(),
-              "its layers do not fit its inputs; the errors before this one say which"));
+  TRY(require(!layers.failed() && results.size() == wanted.size(), "its layers do not fit its inputs ", text_of(inputs),
+              "; the errors before this one say which"));
   std::vector<nv::ITensor*> outputs;
   for (size_t i = 0; i < results.size(); ++i) {
     const Value result = is_byte(computation, wanted[i]) ? quantized(results[i].f32(), scale_of(inputs.size() + i))

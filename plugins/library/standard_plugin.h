@@ -30,7 +30,7 @@ class StandardPlugin {
   /// Whether input `before.size()` may be of that type behind inputs of types `before`. If not said otherwise, the
   /// first is of floats, and the others are of its type.
   virtual bool takes(nv::DataType type, std::span<const nv::DataType> before) const;
-  /// If not said otherwise, all are of the first input's type.
+  /// If not said otherwise, all are of the first input's type. There are as many inputs as the definition says.
   virtual Types output_types(std::span<const nv::DataType> inputs) const;
   /// Fails where inputs do not fit. There are as many as the definition says.
   virtual Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const = 0;
@@ -79,9 +79,12 @@ struct Plugin {
 };
 /// Fails where attributes are missing or wrong, naming the plugin.
 Result<Plugin> make_plugin(const Definition& definition, Fields fields);
-/// Whether input `before.size()` may be of that type, or an output behind the inputs.
-bool supports(const Plugin& plugin, std::span<const nv::DataType> before, int num_inputs, nv::DataType type);
+/// Whether input `before.size()` may be of that type, or an output behind the inputs. Fails for a number of inputs that
+/// the plugin does not take.
+Result<bool> supports(const Plugin& plugin, std::span<const nv::DataType> before, int num_inputs, nv::DataType type);
 Status require_inputs(const Plugin& plugin, int count);
+/// Types of the outputs for `count` inputs of those types.
+Result<Types> output_types(const Plugin& plugin, const nv::DataType* inputs, int count);
 Result<std::vector<Shape>> output_shapes(const Plugin& plugin, std::span<const Shape> inputs);
 /// The outputs, of the plugin's types, none of them an input. `scales` says what a step of an i8 is worth, of inputs
 /// and then of outputs. Fails where inputs do not fit, or a layer was refused.

@@ -34,7 +34,7 @@ class PluginV2 final : public nv::IPluginV2DynamicExt {
   const char* getPluginNamespace() const noexcept override { return namespace_.c_str(); }
   nv::DataType getOutputDataType(int32_t index, const nv::DataType* inputs, int32_t count) const noexcept override {
     return guarded(definition(), "getOutputDataType", nv::DataType::kFLOAT, [&]() -> Result<nv::DataType> {
-      const Types types = plugin_.computation->output_types({inputs, static_cast<size_t>(count)});
+      const Types types = TRY(output_types(plugin_, inputs, count));
       TRY(require(index >= 0 && static_cast<size_t>(index) < types.size(), "there is no output ", index));
       return types[static_cast<size_t>(index)];
     });
@@ -60,8 +60,9 @@ class PluginV2 final : public nv::IPluginV2DynamicExt {
   bool supportsFormatCombination(int32_t position, const nv::PluginTensorDesc* tensors, int32_t num_inputs,
                                  int32_t) noexcept override {
     return guarded(definition(), "supportsFormatCombination", false, [&]() -> Result<bool> {
-      return tensors[position].format == nv::TensorFormat::kLINEAR &&
-             supports(plugin_, types_of(tensors, position), num_inputs, tensors[position].type);
+      const nv::PluginTensorDesc& tensor = tensors[position];
+      return TRY(supports(plugin_, types_of(tensors, position), num_inputs, tensor.type)) &&
+             tensor.format == nv::TensorFormat::kLINEAR;
     });
   }
   void attachToContext(cudnnContext*, cublasContext*, nv::IGpuAllocator*) noexcept override { is_attached_ = true; }
@@ -130,7 +131,10 @@ class CreatorV2 final : public nv::IPluginCreator {
                      return new PluginV2(std::move(plugin), namespace_);
                    });
   }
-  void setPluginNamespace(const char* name) noexcept override { namespace_ = name ? name : ""; }
+  /// Writes nothing where the name is the same: threads may register a creator at once.
+  void setPluginNamespace(const char* name) noexcept override {
+    if (namespace_ != (name ? name : "")) namespace_ = name ? name : "";
+  }
   const char* getPluginNamespace() const noexcept override { return namespace_.c_str(); }
 
  private:

@@ -41,7 +41,7 @@ class PluginV3 final : public nv::IPluginV3,
   int32_t getOutputDataTypes(nv::DataType* outputs, int32_t num_outputs, const nv::DataType* inputs,
                              int32_t num_inputs) const noexcept override {
     return guarded(definition(), "getOutputDataTypes", 1, [&]() -> Result<int32_t> {
-      const Types types = plugin_.computation->output_types({inputs, static_cast<size_t>(num_inputs)});
+      const Types types = TRY(output_types(plugin_, inputs, num_inputs));
       TRY(require(types.size() == static_cast<size_t>(num_outputs), "there are ", types.size(), " outputs"));
       std::copy(types.begin(), types.end(), outputs);
       return 0;
@@ -65,7 +65,7 @@ class PluginV3 final : public nv::IPluginV3,
       Types before;
       for (int32_t i = 0; i < position; ++i) before.push_back(tensors[i].desc.type);
       const nv::PluginTensorDesc& tensor = tensors[position].desc;
-      return tensor.format == nv::TensorFormat::kLINEAR && supports(plugin_, before, num_inputs, tensor.type);
+      return TRY(supports(plugin_, before, num_inputs, tensor.type)) && tensor.format == nv::TensorFormat::kLINEAR;
     });
   }
 

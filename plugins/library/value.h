@@ -165,7 +165,7 @@ inline Value mean(const Value& x, const Axes& axes, bool keep = true) {
 inline Value max_of(const Value& x, const Axes& axes, bool keep = true) {
   return reduce(x, nv::ReduceOperation::kMAX, axes, keep);
 }
-/// Of mean 0 and variance 1 along the axes: (x - mean) / sqrt(variance + eps).
+/// Brings x to mean 0 and variance 1 along the axes: (x - mean) / sqrt(variance + eps).
 Value normalized(const Value& x, const Axes& axes, double eps);
 enum class Transposed : bool { kNo, kYes };
 Value matmul(const Value& a, const Value& b, Transposed a_is = Transposed::kNo, Transposed b_is = Transposed::kNo);

@@ -4,10 +4,11 @@
 //   in   x        floats [N, C, H, W]
 //        offset   [N, 2 G kh kw, H', W']: for each of G deformable groups and each element of the kernel, y and x
 //        mask     [N, G kh kw, H', W']
-//        weight   [O, C / groups, kh, kw]; kh and kw are known when the network is built
+//        weight   [O, C / groups, kh, kw]
 //        bias     [O], optional
 //   out  y        [N, O, H', W']
-//   fields  stride, padding, dilation  two numbers each, of rows and columns. group. deformable_group  G
+//   fields  stride, padding, dilation  two numbers each: the first is that of columns (the width), the second that of
+//           rows (the height), as TensorRT's kernel reads them. group. deformable_group  G
 #include <array>
 
 #include "library/sampling.h"
@@ -18,6 +19,7 @@ namespace {
 
 using Pair = std::array<int64_t, 2>;
 struct Settings {
+  // The number of rows, then that of columns.
   Pair stride{1, 1}, padding{0, 0}, dilation{1, 1};
   int64_t groups = 1, deformable_groups = 1;
 };
@@ -27,20 +29,35 @@ class ModulatedDeformConv final : public StandardPlugin {
   explicit ModulatedDeformConv(const Settings& settings) : settings_(settings) {}
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     for (size_t i = 0; i < 4; ++i) TRY(require_rank(inputs, i, 4));
-    TRY(require(inputs[3][2].number() && inputs[3][3].number(), "the kernel's extents are not known"));
-    Shape shape{inputs[0][0], inputs[3][0]};
-    for (size_t axis = 0; axis < 2; ++axis) {
-      const int64_t reach = settings_.dilation[axis] * (*inputs[3][axis + 2].number() - 1) + 1;
-      shape.push_back((inputs[0][axis + 2] + (2 * settings_.padding[axis] - reach)) / settings_.stride[axis] + 1);
+    for (const size_t i : {1U, 2U}) TRY(require_equal(inputs, 0, 0, i, 0));
+    for (const size_t axis : {2U, 3U}) {
+      TRY(require_equal(inputs, 1, axis, 2, axis));
+      TRY(require_places(inputs, axis - 2));
     }
-    return std::vector<Shape>{shape};
+    if (inputs.size() == 5) {
+      TRY(require_rank(inputs, 4, 1));
+      TRY(require_equal(inputs, 3, 0, 4, 0));
+    }
+    return std::vector<Shape>{{inputs[0][0], inputs[3][0], inputs[1][2], inputs[1][3]}};
   }
   std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const override;
 
  private:
+  /// Fails where the convolution has another number of rows (axis 0) or columns than there are offsets for.
+  Status require_places(std::span<const Shape> inputs, size_t axis) const;
   Value places(Layers& layers, const Value& offset, const Value& weight, size_t axis) const;
   Settings settings_;
 };
+
+Status ModulatedDeformConv::require_places(std::span<const Shape> inputs, size_t axis) const {
+  const auto from = inputs[0][axis + 2].number(), kernel = inputs[3][axis + 2].number(),
+             given = inputs[1][axis + 2].number();
+  if (!from || !kernel || !given) return {};
+  const int64_t room = *from + 2 * settings_.padding[axis] - settings_.dilation[axis] * (*kernel - 1) - 1;
+  const int64_t places = room < 0 ? 0 : room / settings_.stride[axis] + 1;
+  return require(places == *given, "the convolution has ", places, axis == 0 ? " rows" : " columns",
+                 "; there are offsets for ", *given);
+}
 
 /// Rows (axis 0) or columns that are read, [N, G, kh, kw, H', W'].
 Value ModulatedDeformConv::places(Layers& layers, const Value& offset, const Value& weight, size_t axis) const {
@@ -78,12 +95,13 @@ std::vector<Value> ModulatedDeformConv::add_layers(Layers& layers, std::span<con
   return {inputs.size() == 5 ? y + unsqueeze(inputs[4].f32(), {1, 2}) : y};
 }
 
+/// The numbers of rows and columns, which the field has in the other order.
 Result<Pair> pair_of(const Fields& fields, std::string_view name, int64_t otherwise, int64_t least) {
   const std::vector<int64_t> numbers = TRY(fields.integers(name));
   if (numbers.empty()) return Pair{otherwise, otherwise};
   TRY(require(numbers.size() == 2 && numbers[0] >= least && numbers[1] >= least, "field '", name, "' has ",
               numbers.size(), " numbers; two of ", least, " at least are needed"));
-  return Pair{numbers[0], numbers[1]};
+  return Pair{numbers[1], numbers[0]};
 }
 
 Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {

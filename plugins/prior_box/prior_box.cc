@@ -76,6 +76,11 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   const std::vector<float> least = TRY(fields.floats("minSize")), most = TRY(fields.floats("maxSize"));
   TRY(require(!least.empty() && (most.empty() || most.size() == least.size()), "there are ", least.size(),
               " minimum and ", most.size(), " maximum sizes; as many are needed, or no maximum"));
+  for (size_t i = 0; i < least.size(); ++i) {
+    TRY(require(least[i] > 0, "minimum size ", i, " is ", least[i], "; it has to be above 0"));
+    TRY(require(most.empty() || most[i] >= least[i], "maximum size ", i, " is ", most[i], "; the minimum size is ",
+                least[i]));
+  }
   const std::vector<float> given = TRY(fields.floats("aspectRatios"));
   TRY(require(std::ranges::all_of(given, [](float ratio) { return ratio > 0; }), "an aspect ratio is not positive"));
   const std::vector<float> ratios = ratios_of(given, TRY(fields.flag("flip", true)));

@@ -69,6 +69,13 @@ TEST(PriorBox, RefusesSizesThatDoNotFit) {
   EXPECT_NE(error_of("PriorBox_TRT", "1", attributes({{1}, 0, 0, 0, 0, 0}), {x, x}).find("2 minimum and 1 maximum"),
             std::string::npos);
   EXPECT_NE(error_of("PriorBox_TRT", "1", {}, {x, x}).find("0 minimum"), std::string::npos);
+  const auto refusal = [&](std::vector<float> least, std::vector<float> most) {
+    return error_of("PriorBox_TRT", "1",
+                    Attributes(attributes({})).set("minSize", std::move(least)).set("maxSize", std::move(most)),
+                    {x, x});
+  };
+  EXPECT_NE(refusal({20, 0}, {30, 40}).find("minimum size 1 is 0; it has to be above 0"), std::string::npos);
+  EXPECT_NE(refusal({20, 30}, {30, 29}).find("maximum size 1 is 29; the minimum size is 30"), std::string::npos);
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ class PyramidRoiAlign final : public StandardPlugin {
   Settings settings_;
 };
 
-/// Of regions in 0 ... 1.
+/// Where regions begin and end, in 0 ... 1.
 Ends PyramidRoiAlign::ends(const Value& a, const Value& b, int64_t image) const {
   const double whole = settings_.is_absolute ? static_cast<double>(image) : 1;
   return {clamp(min(a, b), 0, whole) / whole, clamp(max(a, b), 0, whole) / whole};

@@ -34,7 +34,7 @@ class ResizeNearest final : public StandardPlugin {
   }
 
  private:
-  /// Of a Dim or an Extent.
+  /// A length that is a Dim or an Extent, times the scale.
   template <class Length>
   Length scaled(const Length& extent) const {
     if (extent.number()) return static_cast<int64_t>(static_cast<float>(*extent.number()) * scale_);

@@ -41,7 +41,7 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   const std::string name = TRY(fields.text("reduction", "none"));
   const auto found = kReductions.find(name);
   TRY(require(found != kReductions.end(), "reduction is '", name, "'; add, mul, max, min and none are there"));
-  return std::make_shared<ScatterElements>(static_cast<int>(TRY(fields.integer("axis", 0))), found->second);
+  return std::make_shared<ScatterElements>(TRY(fields.int32("axis", 0)), found->second);
 }
 
 }  // namespace

@@ -35,8 +35,7 @@ class SkipLayerNorm final : public StandardPlugin {
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     TRY(require(!inputs[0].empty(), "input 0 is a scalar"));
     if (form_.is_by_channels) TRY(require_rank(inputs, 0, 4));
-    TRY(require(inputs[0].size() == inputs[1].size(), "the inputs have ranks ", inputs[0].size(), " and ",
-                inputs[1].size()));
+    TRY(require_same(inputs, 0, 1));
     const auto hidden = inputs[0][static_cast<size_t>(hidden_axis(static_cast<int>(inputs[0].size())))].number();
     TRY(require(!hidden || static_cast<size_t>(*hidden) == gamma_.size(), "input 0 has ", hidden.value_or(0),
                 " hidden units; gamma has ", gamma_.size()));

@@ -145,6 +145,9 @@ TEST_P(SkipLayerNormByChannels, RefusesWhatDoesNotFit) {
   const Attributes fields = Attributes().set("gamma", kGamma).set("beta", kBeta);
   EXPECT_NE(error(fields, noise({1, 5, 4, 1}, 1)).find("5 hidden units; gamma has 6"), std::string::npos);
   EXPECT_NE(error(fields, noise({6, 4, 1}, 1)).find("input 0 has rank 3; 4 is needed"), std::string::npos);
+  EXPECT_NE(error_of(kName, GetParam().version, fields, {noise({1, 6, 1, 1}, 1), noise({1, 6, 4, 1}, 1)})
+                .find("input 1 has extent 4 in axis 2; input 0 has 1"),
+            std::string::npos);
   EXPECT_NE(error(Attributes().set("beta", kBeta), noise({1, 6, 4, 1}, 1)).find("field 'gamma' is missing"),
             std::string::npos);
 }

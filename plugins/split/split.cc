@@ -38,7 +38,10 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   std::vector<int64_t> lengths = TRY(fields.integers("output_lengths"));
   TRY(require(!lengths.empty() && std::ranges::all_of(lengths, [](int64_t length) { return length >= 0; }),
               "output_lengths are missing or negative"));
-  return std::make_shared<Split>(static_cast<int>(TRY(fields.integer("axis"))), std::move(lengths));
+  int64_t total = 0;
+  for (const int64_t length : lengths)
+    TRY(require(!__builtin_add_overflow(total, length, &total), "the sum of output_lengths exceeds 64 bits"));
+  return std::make_shared<Split>(TRY(fields.int32("axis")), std::move(lengths));
 }
 
 }  // namespace

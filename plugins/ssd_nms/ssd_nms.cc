@@ -13,9 +13,11 @@
 //            2 (corners in sizes) prior + v l times w or h
 //            3 (TensorFlow)       as 1, always with variances, of l with y before x
 //   fields  shareLocation, varianceEncodedInTarget, backgroundLabelId, numClasses (C), topK, keepTopK (K),
-//           confidenceThreshold, nmsThreshold, inputOrder, confSigmoid, isNormalized, codeType, scoreBits (without
-//           effect here), isBatchAgnostic (whether priors of the first image are those of all; NMSDynamic_TRT
-//           does not look at it: each image has its priors, unless there are those of one alone)
+//           confidenceThreshold, nmsThreshold, inputOrder (0, 2, 1: loc, prior, conf), confSigmoid, isNormalized,
+//           codeType (3), scoreBits (without effect here), isBatchAgnostic (1: whether priors of the first image are
+//           those of all; NMSDynamic_TRT does not look at it: each image has its priors, unless there are those of one
+//           alone). TensorRT leaves what has no default here to chance where it is not given; here shareLocation and
+//           isNormalized are then 1, backgroundLabelId -1, varianceEncodedInTarget and confSigmoid 0, and others needed
 #include <algorithm>
 
 #include "library/detections.h"
@@ -30,7 +32,7 @@ struct Settings {
   Suppression how;
   std::vector<int64_t> order;
   int64_t num_classes = 0;
-  Code code = Code::kCentreSize;
+  Code code = Code::kTensorFlow;
   bool shares_location = true, has_variance = true, has_sigmoid = false, has_larger_boxes = false, shares_priors = true;
 };
 
@@ -104,11 +106,11 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields, bool is
   settings.how.score_threshold = TRY(fields.number("confidenceThreshold"));
   settings.how.iou_threshold = TRY(fields.number("nmsThreshold"));
   settings.order = TRY(fields.integers("inputOrder"));
-  if (settings.order.empty()) settings.order = {0, 1, 2};
+  if (settings.order.empty()) settings.order = {0, 2, 1};
   settings.has_sigmoid = TRY(fields.flag("confSigmoid", false));
   settings.has_larger_boxes = !TRY(fields.flag("isNormalized", true));
   settings.shares_priors = TRY(fields.flag("isBatchAgnostic", true)) && !is_dynamic;
-  const int64_t code = TRY(fields.integer("codeType", 1));
+  const int64_t code = TRY(fields.integer("codeType", static_cast<int64_t>(settings.code)));
   TRY(require(code >= 0 && code <= 3, "codeType is ", code, "; 0 to 3 are possible"));
   settings.code = static_cast<Code>(code);
   std::vector<int64_t> sorted = settings.order;

@@ -15,7 +15,7 @@ struct DestroyV2 {
 using OwnedV2 = std::unique_ptr<nv::IPluginV2, DestroyV2>;
 
 std::unique_ptr<nv::IPluginV3> hold(std::unique_ptr<nv::IPluginV3> inside);
-/// Of a plugin that is an IPluginV2DynamicExt.
+/// Does the same with an IPluginV2DynamicExt.
 OwnedV2 hold(OwnedV2 inside);
 
 }  // namespace kiln::plugins::testing

@@ -24,7 +24,7 @@ struct NmsRules {
   double larger_by = 0;  ///< each way, when overlaps count
 };
 
-/// Those that stay, the best first.
+/// Returns the candidates that stay, the best first.
 std::vector<Candidate> suppress(std::vector<Candidate> candidates, const NmsRules& rules);
 
 /// Boxes [images, boxes, per_place, 4], as corners within a picture of 1 x 1, many of which overlap.

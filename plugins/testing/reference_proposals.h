@@ -19,7 +19,7 @@ struct Proposals {
   double iou_threshold;
 };
 
-/// Of image n the best boxes, x1, y1, x2, y2; 0 behind them. Scores are [N, A, H, W], deltas [N, A 4, H, W].
+/// Returns the best boxes of image n: x1, y1, x2, y2; 0 behind them. Scores are [N, A, H, W], deltas [N, A 4, H, W].
 std::vector<double> best_proposals(const Proposals& how, int64_t n, const Tensor& scores, const Tensor& deltas);
 
 }  // namespace kiln::plugins::testing

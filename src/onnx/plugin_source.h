@@ -3,7 +3,9 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "ops/plugin.h"
 
@@ -20,6 +22,8 @@ class PluginSource {
  public:
   virtual ~PluginSource() = default;
   virtual bool knows(const PluginIdentity& identity) = 0;
+  /// The attributes of a node that its plugin is made of; others may be anything.
+  virtual Result<std::vector<std::string>> attributes_of(const PluginIdentity& identity) = 0;
   /// The op without its number of tensors.
   virtual Result<ops::Plugin> make(const PluginNode& node) = 0;
 };

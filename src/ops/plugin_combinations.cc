@@ -13,9 +13,14 @@ std::vector<Format> formats_of(const PluginChoices& choices, DType dtype) {
   const Format last = Format::channels_last(rank);
   formats.push_back(last);
   if (choices.is_constant) return formats;
-  if (dtype == DType::kF16 || dtype == DType::kBF16) formats.push_back(last.blocked(1, 8));
-  for (const int block : {2, 4, 16, 32})
-    if (rank == 4) formats.push_back(Format::linear().blocked(1, block));
+  const bool is_half = dtype == DType::kF16 || dtype == DType::kBF16;
+  if (is_half) formats.push_back(last.blocked(1, 8));
+  if (rank == 5) {
+    formats.push_back(Format::linear().blocked(1, 32));
+    return formats;
+  }
+  for (const int block : {2, 4, 16, 32}) formats.push_back(Format::linear().blocked(1, block));
+  if (is_half) formats.push_back(last.blocked(1, 16));
   return formats;
 }
 

@@ -37,6 +37,12 @@ Status require_named_formats(const PluginIdentity& plugin, std::span<const Plugi
   return {};
 }
 
+Status require_output_count(const PluginIdentity& plugin, int32_t count) {
+  constexpr int32_t kMost = 10'000;
+  return require(count >= 1 && count <= kMost, plugin, ": getNbOutputs returned ", count, "; 1 is the least, ", kMost,
+                 " the most");
+}
+
 Status returned(const PluginIdentity& plugin, const char* call, int32_t code) {
   if (code == 0) return {};
   return error(Code::kDevice, plugin, ": ", call, " returned ", code);

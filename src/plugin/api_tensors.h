@@ -21,6 +21,9 @@ int32_t count_of(const std::vector<T>& list) {
 /// Fails (kCorrupt) where the API has no name for the format of a tensor: only a damaged plan has such formats.
 Status require_named_formats(const PluginIdentity& plugin, std::span<const PluginTensor> tensors);
 
+/// Fails for a number of outputs that no plugin has: a wrong one would else be an allocation of any size.
+Status require_output_count(const PluginIdentity& plugin, int32_t count);
+
 /// What a call of a plugin returned, as a Status: an error (kDevice) unless it is 0.
 Status returned(const PluginIdentity& plugin, const char* call, int32_t code);
 

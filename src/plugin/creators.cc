@@ -12,62 +12,41 @@ namespace {
 
 namespace nv = nvinfer1;
 
-/// Those of the attributes that a creator names: TensorRT hands it no others.
-std::vector<PluginField> fields_of(const nv::PluginFieldCollection* names, std::span<const PluginField> attributes) {
+/// The names in a creator's list.
+std::vector<std::string> names_in(const nv::PluginFieldCollection* list) {
+  std::vector<std::string> names;
+  for (int32_t i = 0; list && list->fields && i < list->nbFields; ++i)
+    if (const char* const name = list->fields[i].name) names.emplace_back(name);
+  return names;
+}
+
+/// The attributes that a creator names, in its order: TensorRT hands it no others.
+std::vector<PluginField> fields_of(std::span<const std::string> names, std::span<const PluginField> attributes) {
   std::vector<PluginField> fields;
-  if (!names || !names->fields) return fields;
-  for (int32_t i = 0; i < names->nbFields; ++i) {
-    const char* const name = names->fields[i].name;
-    const auto found = std::ranges::find(attributes, std::string_view(name ? name : ""), &PluginField::name);
+  for (const std::string& name : names) {
+    const auto found = std::ranges::find(attributes, name, &PluginField::name);
     if (found != attributes.end()) fields.push_back(*found);
   }
   return fields;
 }
 
-/// The plugin that a creator of either kind makes of fields. `Creator` names them, and `make` calls its createPlugin.
-template <class Creator, class Make>
-auto make_of(nv::IPluginCreatorInterface& creator, std::span<const PluginField> attributes, Make make) {
-  auto& known = static_cast<Creator&>(creator);
-  const std::vector<PluginField> fields = fields_of(known.getFieldNames(), attributes);
-  const FieldCollection collection(fields);
-  return make(known, collection.collection());
+Error made_none(const Creation& asked, const char* call) {
+  if (asked.phase == nv::TensorRTPhase::kBUILD)
+    return {Code::kInvalidArgument, str(asked.plugin, ": ", call, " returned null for the node's attributes")};
+  return {Code::kDevice, str(asked.plugin, ": ", call, " returned null for the fields of the plan")};
 }
 
-Result<std::shared_ptr<const PluginObject>> create_v3(nv::IPluginCreatorInterface& creator,
-                                                      const PluginIdentity& plugin, const std::string& layer,
-                                                      std::span<const PluginField> attributes,
-                                                      const Services& services) {
-  constexpr auto kPhase = nv::TensorRTPhase::kBUILD;
-  nv::IPluginV3* const made = make_of<nv::IPluginCreatorV3One>(
-      creator, attributes,
-      [&](auto& known, const auto& fields) { return known.createPlugin(layer.c_str(), &fields, kPhase); });
-  if (!made) return error(Code::kInvalidArgument, plugin, ": createPlugin returned null for the node's attributes");
-  return adopt_v3(made, kPhase, services);
-}
-
-Result<std::shared_ptr<const PluginObject>> create_quick(nv::IPluginCreatorInterface& creator,
-                                                         const PluginIdentity& plugin,
-                                                         std::span<const PluginField> attributes,
-                                                         nv::QuickPluginCreationRequest request,
-                                                         const Services& services) {
-  constexpr auto kPhase = nv::TensorRTPhase::kBUILD;  // the name is the plugin's, by which Python finds its functions
-  nv::IPluginV3* const made =
-      make_of<nv::IPluginCreatorV3Quick>(creator, attributes, [&](auto& known, const auto& fields) {
-        return known.createPlugin(plugin.name.c_str(), plugin.plugin_namespace.c_str(), &fields, kPhase, request);
-      });
-  if (!made) return error(Code::kInvalidArgument, plugin, ": createPlugin returned null for the node's attributes");
-  return adopt_v3(made, kPhase, services);
-}
-
-Result<std::shared_ptr<const PluginObject>> create_v2(nv::IPluginCreatorInterface& creator,
-                                                      const PluginIdentity& plugin, const std::string& layer,
-                                                      std::span<const PluginField> attributes,
-                                                      const Services& services) {
-  nv::IPluginV2* const made = make_of<nv::IPluginCreator>(
-      creator, attributes, [&](auto& known, const auto& fields) { return known.createPlugin(layer.c_str(), &fields); });
-  if (!made) return error(Code::kInvalidArgument, plugin, ": createPlugin returned null for the node's attributes");
-  return adopt_v2(made, nv::TensorRTPhase::kBUILD, services,
-                  std::make_shared<const std::string>(plugin.plugin_namespace));
+/// Makes a plugin of version 2 of what it serialized, which is what a plan has of it.
+Result<nv::IPluginV2*> deserialized(nv::IPluginCreator& creator, const Creation& asked) {
+  if (asked.fields.size() != 1)
+    return error(Code::kCorrupt, asked.plugin, ": the plan has ", asked.fields.size(),
+                 " fields of it; a plugin of version 2 has one, which is what it serialized");
+  const Bytes& bytes = asked.fields[0].data;
+  nv::IPluginV2* const made = creator.deserializePlugin(asked.layer.c_str(), bytes.data(), bytes.size());
+  if (!made)
+    return error(Code::kDevice, asked.plugin, ": deserializePlugin returned null for the ", bytes.size(),
+                 " bytes of the plan");
+  return made;
 }
 
 }  // namespace
@@ -88,16 +67,49 @@ Result<PluginGeneration> generation_of(nv::IPluginCreatorInterface& creator, con
                interface_name(CreatorKind::kV3Quick), "' is needed");
 }
 
+Result<std::vector<std::string>> field_names(nv::IPluginCreatorInterface& creator, const PluginIdentity& plugin) {
+  switch (TRY(generation_of(creator, plugin))) {
+    case PluginGeneration::kV3: return names_in(static_cast<nv::IPluginCreatorV3One&>(creator).getFieldNames());
+    case PluginGeneration::kQuick: return names_in(static_cast<nv::IPluginCreatorV3Quick&>(creator).getFieldNames());
+    case PluginGeneration::kV2: break;
+  }
+  return names_in(static_cast<nv::IPluginCreator&>(creator).getFieldNames());
+}
+
+Result<std::shared_ptr<const PluginObject>> create_object(nv::IPluginCreatorInterface& creator, const Creation& asked) {
+  const FieldCollection fields(asked.fields);
+  const PluginGeneration generation = TRY(generation_of(creator, asked.plugin));
+  if (generation == PluginGeneration::kV2) {
+    auto& old = static_cast<nv::IPluginCreator&>(creator);
+    nv::IPluginV2* const made = asked.phase == nv::TensorRTPhase::kBUILD
+                                    ? old.createPlugin(asked.layer.c_str(), &fields.collection())
+                                    : TRY(deserialized(old, asked));
+    if (!made) return std::unexpected(made_none(asked, "createPlugin"));
+    return adopt_v2(made, asked.phase, asked.services,
+                    std::make_shared<const std::string>(asked.plugin.plugin_namespace));
+  }
+  nv::IPluginV3* made = nullptr;
+  if (generation == PluginGeneration::kV3)
+    made = static_cast<nv::IPluginCreatorV3One&>(creator).createPlugin(asked.layer.c_str(), &fields.collection(),
+                                                                       asked.phase);
+  else  // the name is the plugin's, by which Python finds its functions
+    made = static_cast<nv::IPluginCreatorV3Quick&>(creator).createPlugin(
+        asked.plugin.name.c_str(), asked.plugin.plugin_namespace.c_str(), &fields.collection(), asked.phase,
+        asked.request);
+  if (!made) return std::unexpected(made_none(asked, "createPlugin"));
+  return adopt_v3(made, asked.phase, asked.services);
+}
+
 Result<ops::Plugin> create_plugin(nv::IPluginCreatorInterface& creator, const PluginIdentity& plugin,
                                   std::string_view layer, std::span<const PluginField> attributes,
                                   nv::QuickPluginCreationRequest request, const Services& services) {
-  const std::string name(layer);
-  std::shared_ptr<const PluginObject> object;
-  switch (TRY(generation_of(creator, plugin))) {
-    case PluginGeneration::kV3: object = TRY(create_v3(creator, plugin, name, attributes, services)); break;
-    case PluginGeneration::kQuick: object = TRY(create_quick(creator, plugin, attributes, request, services)); break;
-    case PluginGeneration::kV2: object = TRY(create_v2(creator, plugin, name, attributes, services)); break;
-  }
+  const std::vector<PluginField> fields = fields_of(TRY(field_names(creator, plugin)), attributes);
+  const std::shared_ptr<const PluginObject> object = TRY(create_object(creator, {.plugin = plugin,
+                                                                                 .layer = std::string(layer),
+                                                                                 .fields = fields,
+                                                                                 .phase = nv::TensorRTPhase::kBUILD,
+                                                                                 .request = request,
+                                                                                 .services = services}));
   return ops::Plugin{.plugin = object->identity(), .fields = {}, .num_tensors = 0, .object = object};
 }
 

@@ -19,7 +19,8 @@ Result<int> bytes_of(nv::PluginArgDataType type, std::string_view what) {
     case nv::PluginArgDataType::kINT16: return 2;
     case nv::PluginArgDataType::kINT32: return 4;
   }
-  return error(Code::kInvalidArgument, what, " is of data type ", static_cast<int32_t>(type), ", which is none");
+  return error(Code::kInvalidArgument, what, " is of data type ", static_cast<int32_t>(type),
+               ", which no PluginArgDataType has");
 }
 
 /// Whether `set` succeeds; else the first failure is kept. The plugin's code calls it, which no exception may reach.

@@ -4,9 +4,6 @@
 
 #include "plugin/code_keeper.h"
 #include "plugin/creators.h"
-#include "plugin/fields.h"
-#include "plugin/v2_plugin.h"
-#include "plugin/v3_plugin.h"
 #include "steps/plugin.h"
 
 namespace kiln::plugin {
@@ -14,49 +11,23 @@ namespace {
 
 namespace nv = nvinfer1;
 
-bool is_plugin(const plan::Step& step) { return step.step.as<steps::Plugin>() != nullptr; }
+enum class Which : bool { kAll, kOfVersion2 };
 
-bool has_plugins(const plan::Block& block) { return std::ranges::any_of(block.steps, is_plugin); }
-
-bool is_old_plugin(const plan::Step& step) {
-  const auto* plugin = step.step.as<steps::Plugin>();
-  return plugin && plugin->generation == PluginGeneration::kV2;
-}
-bool has_old_plugins(const plan::Block& block) { return std::ranges::any_of(block.steps, is_old_plugin); }
-
-Result<std::shared_ptr<const PluginObject>> make_v3(const steps::Plugin& step, const std::string& layer,
-                                                    nv::IPluginCreatorV3One& creator, const Services& services) {
-  const FieldCollection fields(step.fields);
-  nv::IPluginV3* const made = creator.createPlugin(layer.c_str(), &fields.collection(), nv::TensorRTPhase::kRUNTIME);
-  if (!made) return error(Code::kDevice, step.plugin, ": createPlugin returned null for the fields of the plan");
-  return adopt_v3(made, nv::TensorRTPhase::kRUNTIME, services);
+bool is_plugin(const AnyStep& step, Which which) {
+  const auto* plugin = step.as<steps::Plugin>();
+  return plugin && (which == Which::kAll || plugin->generation == PluginGeneration::kV2);
 }
 
-/// The name that the creator is given is the plugin's, by which Python finds its functions.
-Result<std::shared_ptr<const PluginObject>> make_quick(const steps::Plugin& step, nv::IPluginCreatorV3Quick& creator,
-                                                       const Services& services) {
-  constexpr auto kPhase = nv::TensorRTPhase::kRUNTIME;
-  // What is ahead of time left a kernel in the plan, and no plugin.
-  constexpr auto kQuickRequest = nv::QuickPluginCreationRequest::kSTRICT_JIT;
-  const FieldCollection fields(step.fields);
-  nv::IPluginV3* const made = creator.createPlugin(step.plugin.name.c_str(), step.plugin.plugin_namespace.c_str(),
-                                                   &fields.collection(), kPhase, kQuickRequest);
-  if (!made) return error(Code::kDevice, step.plugin, ": createPlugin returned null for the fields of the plan");
-  return adopt_v3(made, kPhase, services);
-}
-
-Result<std::shared_ptr<const PluginObject>> make_v2(const steps::Plugin& step, const std::string& layer,
-                                                    nv::IPluginCreator& creator, const Services& services) {
-  if (step.fields.size() != 1)
-    return error(Code::kCorrupt, step.plugin, ": the plan has ", step.fields.size(),
-                 " fields of it; a plugin of version 2 has one, which is what it serialized");
-  const Bytes& bytes = step.fields[0].data;
-  nv::IPluginV2* const made = creator.deserializePlugin(layer.c_str(), bytes.data(), bytes.size());
-  if (!made)
-    return error(Code::kDevice, step.plugin, ": deserializePlugin returned null for the ", bytes.size(),
-                 " bytes of the plan");
-  return adopt_v2(made, nv::TensorRTPhase::kRUNTIME, services,
-                  std::make_shared<const std::string>(step.plugin.plugin_namespace));
+/// Whether a plan has such a plugin, among its steps or what may run in their place.
+bool has_plugins(const plan::Plan& plan, Which which) {
+  const auto in_block = [&](const plan::Block& block) {
+    return std::ranges::any_of(block.steps, [&](const plan::Step& step) {
+      return is_plugin(step.step, which) || std::ranges::any_of(step.alternatives, [&](const plan::Alternative& other) {
+               return is_plugin(other.step, which);
+             });
+    });
+  };
+  return std::ranges::any_of(plan.profiles, in_block) || std::ranges::any_of(plan.bodies, in_block);
 }
 
 Result<std::shared_ptr<const PluginObject>> make(const steps::Plugin& step, const std::string& layer,
@@ -75,18 +46,13 @@ Result<std::shared_ptr<const PluginObject>> make(const steps::Plugin& step, cons
     return error(Code::kVersion, id, " is of generation ", step.generation,
                  " in the plan, and its creator makes those of ", generation,
                  "; rebuild the engine with this creator, or register the one that it was built with");
-  std::shared_ptr<const PluginObject> made;
-  switch (generation) {
-    case PluginGeneration::kV3:
-      made = TRY(make_v3(step, layer, static_cast<nv::IPluginCreatorV3One&>(*found), services));
-      break;
-    case PluginGeneration::kV2:
-      made = TRY(make_v2(step, layer, static_cast<nv::IPluginCreator&>(*found), services));
-      break;
-    case PluginGeneration::kQuick:
-      made = TRY(make_quick(step, static_cast<nv::IPluginCreatorV3Quick&>(*found), services));
-      break;
-  }
+  auto made = TRY(create_object(*found, {.plugin = id,
+                                         .layer = layer,
+                                         .fields = step.fields,
+                                         .phase = nv::TensorRTPhase::kRUNTIME,
+                                         // A plugin ahead of time left a kernel in the plan, and no plugin.
+                                         .request = nv::QuickPluginCreationRequest::kSTRICT_JIT,
+                                         .services = services}));
   return with_code(std::move(made), planned ? makers.libraries : nullptr);
 }
 
@@ -114,15 +80,13 @@ Status make_all(plan::Block& block, const Makers& makers, const Services& servic
 
 Result<std::shared_ptr<const plan::Plan>> make_plugins(std::shared_ptr<const plan::Plan> plan, const Makers& makers,
                                                        const Services& services) {
-  if (std::ranges::none_of(plan->profiles, has_plugins) && std::ranges::none_of(plan->bodies, has_plugins)) return plan;
+  if (!has_plugins(*plan, Which::kAll)) return plan;
   auto result = std::make_shared<plan::Plan>(*plan);
   for (plan::Profile& profile : result->profiles) TRY(make_all(profile, makers, services));
   for (plan::Body& body : result->bodies) TRY(make_all(body, makers, services));
   return result;
 }
 
-bool has_plugins_of_version_2(const plan::Plan& plan) {
-  return std::ranges::any_of(plan.profiles, has_old_plugins) || std::ranges::any_of(plan.bodies, has_old_plugins);
-}
+bool has_plugins_of_version_2(const plan::Plan& plan) { return has_plugins(plan, Which::kOfVersion2); }
 
 }  // namespace kiln::plugin

@@ -132,7 +132,7 @@ Result<std::pair<Registry::Key, Registry::Entry>> Registry::describe(Creator& cr
     TRY(require(text->size() <= kLongestName, "a name, version or namespace of ", text->size(),
                 " characters is longer than ", kLongestName, ": '", text->substr(0, 32), "...'"));
   OldCreator* old = kind == CreatorKind::kV1 ? static_cast<OldCreator*>(&creator) : nullptr;
-  return std::pair{std::move(key), Entry{&creator, old, code_of(&creator), nullptr}};
+  return std::pair{std::move(key), Entry{&creator, old, code_of(&creator), nullptr, nullptr}};
 }
 
 /// Fails if there is a creator of that key. Called under the lock.
@@ -150,6 +150,7 @@ bool Registry::registerCreator(Creator& creator, AsciiChar const* plugin_namespa
 Status Registry::add(Creator& creator, AsciiChar const* plugin_namespace) {
   if (!plugin_namespace) plugin_namespace = "";
   auto described = TRY(describe(creator, plugin_namespace));
+  if (this != &process_registry() && this != &safe_registry()) described.second.held_code = keep_code_of(&creator);
   {
     const std::lock_guard lock(mutex_);
     TRY(check_free(described.first));
@@ -241,11 +242,15 @@ bool Registry::deregisterCreator(Creator const& creator) noexcept {
 
 Status Registry::remove(const Creator& creator) {
   TRY(require(address_of(creator), "the creator is null"));
+  Entries removed;  // what they keep loaded goes behind the lock
   {
     const std::lock_guard lock(mutex_);
-    const auto is_it = [&](const auto& entry) { return entry.second.creator == &creator; };
-    if (std::erase_if(creators_, is_it) > 0) return {};
+    for (auto at = creators_.begin(); at != creators_.end();) {
+      const auto here = at++;
+      if (here->second.creator == &creator) removed.insert(creators_.extract(here));
+    }
   }
+  if (!removed.empty()) return {};
   const CreatorIdentity id = identity_of(creator);
   return error(Code::kInvalidArgument, "creator '", id.name, "' version '", id.version, "' in namespace '",
                id.plugin_namespace, "' is not registered here");

@@ -69,6 +69,9 @@ class Registry final : public nvinfer1::IPluginRegistry {
     OldCreator* old;        ///< the same, if it is an old one
     const void* code;       ///< of its class
     const Loaded* library;  ///< which loadLibrary registered it from; null: the program did
+    /// Keeps the library of its class loaded, which another registry may have loaded. Null: of `library`, or in a
+    /// registry that lives as long as the process, for which libraries stay loaded by themselves.
+    std::shared_ptr<const void> held_code;
   };
   using Entries = std::map<Key, Entry>;
 

@@ -51,6 +51,7 @@ Resources::Waits& Resources::waits() {
 }
 
 Result<IPluginResource*> Resources::acquire(const char* key, IPluginResource& resource) {
+  std::shared_ptr<const void> code = keep_code_of(&resource);  // not under our lock: the loader has its own
   Waits& all = waits();
   std::unique_lock lock(all.mutex);
   for (auto found = shared_.find(key); found != shared_.end(); found = shared_.find(key)) {
@@ -66,7 +67,7 @@ Result<IPluginResource*> Resources::acquire(const char* key, IPluginResource& re
   lock.lock();
   const bool usable = clone && clone != &resource;
   if (usable)
-    *slot = {.clone = clone, .users = 1, .busy = slot->busy};
+    *slot = {.code = std::move(code), .clone = clone, .users = 1, .busy = slot->busy};
   else
     shared_.erase(added);
   all.free(*slot);

@@ -34,6 +34,8 @@ class Resources {
 
  private:
   struct Shared {
+    /// Keeps the library of the resource's class loaded: another registry than this one may have loaded it.
+    std::shared_ptr<const void> code;
     nvinfer1::IPluginResource* clone = nullptr;
     int32_t users = 0;
     std::thread::id busy;  ///< the thread that is making or releasing the clone, if one is

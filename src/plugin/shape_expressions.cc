@@ -32,7 +32,16 @@ ShapeExpressions::ShapeExpressions(InferContext& cx, int num_outputs) : cx_(cx),
 }
 
 const ShapeExpressions::Expression* ShapeExpressions::keep(sym::Expr value, bool is_size) {
-  return &expressions_.emplace_back(value, is_size);
+  const Expression& kept = expressions_.emplace_back(value, is_size);
+  values_[static_cast<const IDimensionExpr*>(&kept)] = &kept.value;
+  return &kept;
+}
+
+/// Takes note of the first failure.
+template <class... Why>
+std::nullptr_t ShapeExpressions::fail(const Why&... why) {
+  if (failure_) failure_ = error(Code::kInvalidArgument, why...);
+  return nullptr;
 }
 
 /// What `make` returns; null where it throws.
@@ -58,8 +67,11 @@ const IDimensionExpr* ShapeExpressions::operation(DimensionOperation op, const I
   const auto index = static_cast<int32_t>(op);
   if (!address_of(first) || !address_of(second)) return nullptr;
   if (index < 0 || index >= nvinfer1::EnumMax<DimensionOperation>()) return nullptr;
-  const sym::Expr a = static_cast<const Expression&>(first).value, b = static_cast<const Expression&>(second).value;
-  return guarded([&] { return keep(sym::apply(kind_of(op), a, b)); });
+  return guarded([&]() -> const IDimensionExpr* {
+    const sym::Expr *const a = find(&first), *const b = find(&second);
+    if (!a || !b) return fail("operation: the ", a ? "second" : "first", " operand is an expression of another call");
+    return keep(sym::apply(kind_of(op), *a, *b));
+  });
 }
 
 const IDimensionExpr* ShapeExpressions::declareSizeTensor(int32_t output, const IDimensionExpr& opt,
@@ -69,16 +81,15 @@ const IDimensionExpr* ShapeExpressions::declareSizeTensor(int32_t output, const 
 
 const IDimensionExpr* ShapeExpressions::declare_size(int32_t output, const IDimensionExpr* opt,
                                                      const IDimensionExpr* upper) {
-  const auto fail = [&](const auto&... why) {
-    if (failure_) failure_ = error(Code::kInvalidArgument, "declareSizeTensor: ", why...);
-    return nullptr;
-  };
-  if (!opt) return fail("the optimum is null");
-  if (!upper) return fail("the upper bound is null");
-  if (output < 0 || output >= num_outputs_) return fail("output ", output, " is outside [0, ", num_outputs_, ")");
-  if (size_of(output)) return fail("output ", output, " is a size tensor already");
-  const sym::Expr most = static_cast<const Expression*>(upper)->value;
-  const sym::Expr size = cx_.decided_size(str("size ", output), most, static_cast<const Expression*>(opt)->value.opt());
+  const auto refuse = [&](const auto&... why) { return fail("declareSizeTensor: ", why...); };
+  if (!opt) return refuse("the optimum is null");
+  if (!upper) return refuse("the upper bound is null");
+  if (output < 0 || output >= num_outputs_) return refuse("output ", output, " is outside [0, ", num_outputs_, ")");
+  if (size_of(output)) return refuse("output ", output, " is a size tensor already");
+  const sym::Expr *const likely = find(opt), *const most = find(upper);
+  if (!likely) return refuse("the optimum is an expression of another call");
+  if (!most) return refuse("the upper bound is an expression of another call");
+  const sym::Expr size = cx_.decided_size(str("size ", output), *most, likely->opt());
   size_outputs_.push_back(output);
   sizes_.push_back(size);
   return keep(size, true);
@@ -97,15 +108,16 @@ Result<Shape> ShapeExpressions::shape_of(const DimsExprs& dims, int output) cons
   Shape shape;
   for (int32_t i = 0; i < dims.nbDims; ++i) {
     TRY(require(dims.d[i] != nullptr, "dimension ", i, " of output ", output, " has no expression"));
-    shape.push_back(static_cast<const Expression*>(dims.d[i])->value);
+    const sym::Expr* const extent = find(dims.d[i]);
+    TRY(require(extent != nullptr, "dimension ", i, " of output ", output, " is an expression of another call"));
+    shape.push_back(*extent);
   }
   return shape;
 }
 
 const sym::Expr* ShapeExpressions::find(const void* expression) const {
-  for (const Expression& mine : expressions_)
-    if (static_cast<const IDimensionExpr*>(&mine) == expression) return &mine.value;
-  return nullptr;
+  const auto found = values_.find(expression);
+  return found == values_.end() ? nullptr : found->second;
 }
 
 const sym::Expr* ShapeExpressions::size_of(int output) const {

@@ -3,7 +3,9 @@
 
 #include <NvInferRuntime.h>
 
+#include <cstddef>
 #include <deque>
+#include <unordered_map>
 #include <vector>
 
 #include "ops/infer_context.h"
@@ -11,7 +13,7 @@
 namespace kiln::plugin {
 
 /// Lives as long as one call of getOutputShapes; the expressions that it made go with it. Its calls, which are made by
-/// the plugin's code, return null where they fail.
+/// the plugin's code, return null where they fail, as for an expression that another call made.
 class ShapeExpressions final : public nvinfer1::IExprBuilder, public nvinfer1::apiv::VExprBuilder {
  public:
   ShapeExpressions(InferContext& cx, int num_outputs);
@@ -26,10 +28,11 @@ class ShapeExpressions final : public nvinfer1::IExprBuilder, public nvinfer1::a
 
   /// The type's extents, or its values, as the plugin reads them.
   nvinfer1::DimsExprs of(std::span<const sym::Expr> expressions);
-  /// Fails where the plugin left an expression out, or wrote more than a tensor may have.
+  /// Fails where the plugin left an expression out, gave one of another call, or wrote more than a tensor may have.
   Result<Shape> shape_of(const nvinfer1::DimsExprs& dims, int output) const;
   const std::vector<int>& size_outputs() const { return size_outputs_; }
-  /// The first failure of a call that a plugin may not have looked at: of declareSizeTensor, or for want of memory.
+  /// The first failure of a call that a plugin may not have looked at: of declareSizeTensor, for an expression of
+  /// another call, or for want of memory.
   const Status& failure() const { return failure_; }
   /// The size that an output tells; null where it tells none.
   const sym::Expr* size_of(int output) const;
@@ -54,10 +57,13 @@ class ShapeExpressions final : public nvinfer1::IExprBuilder, public nvinfer1::a
                                                const nvinfer1::IDimensionExpr* upper);
   template <class F>
   const nvinfer1::IDimensionExpr* guarded(F make) noexcept;
+  template <class... Why>
+  std::nullptr_t fail(const Why&... why);
 
   InferContext& cx_;
   const int num_outputs_;
   std::deque<Expression> expressions_;
+  std::unordered_map<const void*, const sym::Expr*> values_;  ///< of the expressions, by their addresses
   std::vector<int> size_outputs_;
   std::vector<sym::Expr> sizes_;
   Status failure_;

@@ -26,7 +26,7 @@ class V2Interface {
   virtual int most_combinations() const = 0;
   /// Tells types, formats and the shapes of a build.
   virtual Status configure(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) = 0;
-  /// Of a plugin that is configured for these tensors and initialized.
+  /// Asks a plugin that is configured for these tensors and initialized.
   virtual size_t workspace_bytes(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) const = 0;
   /// Tells the shapes of the runs that follow.
   virtual Status change_shapes(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) = 0;

@@ -69,12 +69,13 @@ class V2Instance final : public PluginInstance {
       made->handles_ = TRY(in_context(services.make_handles(), [&] { return str(identity, ": attachToContext"); }));
     const LibraryHandles* const handles = made->handles_.get();
     ext->attachToContext(handles ? handles->cudnn : nullptr, handles ? handles->cublas : nullptr, services.allocator);
+    made->is_attached_ = true;
     return made;
   }
   V2Instance(const PluginIdentity& identity, HostStreams* streams) : identity_(identity), stream_(streams) {}
   ~V2Instance() override {
     static_cast<void>(stream_.wait());  // nobody is left to hear of an error
-    if (nv::IPluginV2Ext* ext = interface_ ? interface_->ext() : nullptr) ext->detachFromContext();
+    if (is_attached_) interface_->ext()->detachFromContext();
   }
 
   Status change_shapes(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) override {
@@ -95,6 +96,7 @@ class V2Instance final : public PluginInstance {
   std::unique_ptr<LibraryHandles> handles_;  ///< null: there are none
   Owned plugin_;
   std::unique_ptr<V2Interface> interface_;
+  bool is_attached_ = false;
 };
 
 class V2Plugin final : public PluginObject {
@@ -155,8 +157,7 @@ class V2Plugin final : public PluginObject {
 
 Result<std::shared_ptr<const V2Plugin>> adopt(Owned plugin, PluginIdentity identity, const Services& services) {
   auto interface = TRY(in_context(V2Interface::of(*plugin), [&] { return str(identity); }));
-  const int32_t count = plugin->getNbOutputs();
-  TRY(require(count >= 1, identity, ": getNbOutputs returned ", count, "; 1 is the least"));
+  TRY(require_output_count(identity, plugin->getNbOutputs()));
   return std::make_shared<const V2Plugin>(std::move(plugin), std::move(interface), std::move(identity), services);
 }
 

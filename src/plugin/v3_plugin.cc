@@ -278,8 +278,10 @@ std::vector<int> V3Plugin::aliased_inputs() const {
 }
 
 Result<std::vector<int>> V3Plugin::tactics(Build& build) const {
+  constexpr int32_t kMost = 10'000;  // a wrong count would else be an allocation of any size
   const int32_t count = build.getNbTactics();
-  TRY(require(count >= 0, identity_, ": getNbTactics returned ", count));
+  TRY(require(count >= 0 && count <= kMost, identity_, ": getNbTactics returned ", count, "; 0 to ", kMost,
+              " are possible"));
   if (count == 0) return std::vector<int>{0};
   std::vector<int32_t> found(static_cast<size_t>(count));
   TRY(returned(identity_, "getValidTactics", build.getValidTactics(found.data(), count)));
@@ -342,10 +344,7 @@ Result<std::shared_ptr<const PluginObject>> V3Plugin::adopt(std::unique_ptr<nv::
   PluginIdentity identity{text(parts.core->getPluginName()), text(parts.core->getPluginVersion()),
                           text(parts.core->getPluginNamespace())};
   TRY(require(!identity.name.empty(), "the plugin: getPluginName returned no name"));
-  if (phase == nv::TensorRTPhase::kBUILD) {
-    const int32_t count = parts.build->getNbOutputs();
-    TRY(require(count >= 1, identity, ": getNbOutputs returned ", count, "; 1 is the least"));
-  }
+  if (phase == nv::TensorRTPhase::kBUILD) TRY(require_output_count(identity, parts.build->getNbOutputs()));
   return std::make_shared<const V3Plugin>(std::move(owned), around, parts, std::move(identity), services);
 }
 

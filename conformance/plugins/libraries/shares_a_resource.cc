@@ -17,7 +17,7 @@ LIBRARY_ENTRY nvinfer1::IPluginCreatorInterface* const* getCreators(int32_t& cou
 }
 
 /// What a plugin does that is made ready to run.
-LIBRARY_ENTRY bool acquire_weights() {
+LIBRARY_ENTRY bool acquire_weights(nvinfer1::IPluginRegistry& registry) {
   Weights weights;
-  return getPluginRegistry()->acquirePluginResource("weights of shares_a_resource", &weights) != nullptr;
+  return registry.acquirePluginResource("weights of shares_a_resource", &weights) != nullptr;
 }

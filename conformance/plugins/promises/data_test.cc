@@ -202,49 +202,82 @@ TEST_F(Promises, NoMoreCombinationsThanTheLimitAreConfigured) {
 struct FormatRow {
   const char* name;
   nv::TensorFormat format;
-  int channels;                                       ///< of a 2x2 image
-  int64_t (*place)(int64_t c, int64_t y, int64_t x);  ///< in memory, in elements
-  int64_t elements;
+  nv::DataType type;
+  size_t size_bytes;  ///< of an element
+  int channels;       ///< of an image of 2 x 2, or of 2 x 2 x 2 where the format is for volumes
+  int block;          ///< channels are divided into so many, the last ones padded
+  enum Order : bool { kPixelsLast, kChannelsLast } order;
+  bool is_of_volumes = false;
+
+  int pixels() const { return is_of_volumes ? 8 : 4; }
+  /// An element's place in memory.
+  size_t place(int channel, int pixel) const {
+    const int padded = (channels + block - 1) / block * block;
+    return static_cast<size_t>(order == kChannelsLast ? pixel * padded + channel
+                                                      : (channel / block * pixels() + pixel) * block + channel % block);
+  }
 };
 void PrintTo(const FormatRow& row, std::ostream* to) { *to << row.name; }
-const FormatRow kFormats[] = {
-    {"Linear", nv::TensorFormat::kLINEAR, 3, [](int64_t c, int64_t y, int64_t x) { return c * 4 + y * 2 + x; }, 12},
-    {"HWC", nv::TensorFormat::kHWC, 3, [](int64_t c, int64_t y, int64_t x) { return (y * 2 + x) * 3 + c; }, 12},
-    {"CHW2", nv::TensorFormat::kCHW2, 3,
-     [](int64_t c, int64_t y, int64_t x) { return ((c / 2) * 4 + y * 2 + x) * 2 + c % 2; }, 16},
-    {"CHW4", nv::TensorFormat::kCHW4, 5,
-     [](int64_t c, int64_t y, int64_t x) { return ((c / 4) * 4 + y * 2 + x) * 4 + c % 4; }, 32},
-    {"CHW16", nv::TensorFormat::kCHW16, 17,
-     [](int64_t c, int64_t y, int64_t x) { return ((c / 16) * 4 + y * 2 + x) * 16 + c % 16; }, 128},
-    {"CHW32", nv::TensorFormat::kCHW32, 33,
-     [](int64_t c, int64_t y, int64_t x) { return ((c / 32) * 4 + y * 2 + x) * 32 + c % 32; }, 256},
-};
 class Formats : public PromiseTable<FormatRow> {};
 TEST_P(Formats, AreInMemoryAsTheGuideSays) {
   const FormatRow& row = GetParam();
   Program p;
+  p.network.reset(
+      p.builder->createNetworkV2(1U << static_cast<uint32_t>(nv::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED)));
   p.behaviour.takes = [&](int32_t position, const nv::DynamicPluginTensorDesc* tensors, int32_t) {
     const nv::PluginTensorDesc& desc = tensors[position].desc;
-    return desc.type == nv::DataType::kFLOAT && desc.format == (position == 0 ? row.format : nv::TensorFormat::kLINEAR);
+    return desc.type == row.type && desc.format == (position == 0 ? row.format : nv::TensorFormat::kLINEAR);
   };
   p.behaviour.run = [&](const Enqueue& e) {
-    if (e.in[0].format != row.format) return 1;
-    for (int64_t c = 0; c < row.channels; ++c)
-      for (int64_t y = 0; y < 2; ++y)
-        for (int64_t x = 0; x < 2; ++x)
-          static_cast<float*>(e.outputs[0])[c * 4 + y * 2 + x] =
-              static_cast<const float*>(e.inputs[0])[row.place(c, y, x)];
+    if (e.in[0].format != row.format || e.in[0].type != row.type) return 1;
+    for (int channel = 0; channel < row.channels; ++channel)
+      for (int pixel = 0; pixel < row.pixels(); ++pixel)
+        std::memcpy(static_cast<std::byte*>(e.outputs[0]) +
+                        static_cast<size_t>(channel * row.pixels() + pixel) * row.size_bytes,
+                    static_cast<const std::byte*>(e.inputs[0]) + row.place(channel, pixel) * row.size_bytes,
+                    row.size_bytes);
     return 0;
   };
-  ASSERT_TRUE(p.chain({1, row.channels, 2, 2}));
+  ASSERT_TRUE(row.is_of_volumes ? p.chain({1, row.channels, 2, 2, 2}, row.type)
+                                : p.chain({1, row.channels, 2, 2}, row.type))
+      << p.logger.take_errors();
   const auto loaded = p.load();
   ASSERT_TRUE(loaded);
-  Floats x(static_cast<size_t>(row.channels) * 4), y(x.size());
-  std::iota(x.begin(), x.end(), 1.0f);
+  // Bytes that differ from their neighbours, and are no NaN of any type.
+  std::vector<std::byte> x(static_cast<size_t>(row.channels * row.pixels()) * row.size_bytes), y(x.size());
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<std::byte>(i * 37 % 101);
   loaded->set("x", x), loaded->set("y", y);
   ASSERT_TRUE(loaded->run()) << p.logger.take_errors();
   EXPECT_EQ(y, x);
 }
+using enum nv::TensorFormat;
+using enum nv::DataType;
+const FormatRow kFormats[] = {
+    {"Linear", kLINEAR, kFLOAT, 4, 3, 1, FormatRow::kPixelsLast},
+    {"LinearHalf", kLINEAR, kHALF, 2, 3, 1, FormatRow::kPixelsLast},
+    {"LinearBF16", kLINEAR, kBF16, 2, 3, 1, FormatRow::kPixelsLast},
+    {"LinearInt8", kLINEAR, kINT8, 1, 3, 1, FormatRow::kPixelsLast},
+    {"LinearInt32", kLINEAR, kINT32, 4, 3, 1, FormatRow::kPixelsLast},
+    {"HWC", kHWC, kFLOAT, 4, 3, 1, FormatRow::kChannelsLast},
+    {"DHWC", kDHWC, kFLOAT, 4, 3, 1, FormatRow::kChannelsLast, true},
+    {"CHW2", kCHW2, kFLOAT, 4, 3, 2, FormatRow::kPixelsLast},
+    {"CHW2Half", kCHW2, kHALF, 2, 3, 2, FormatRow::kPixelsLast},
+    {"CHW4", kCHW4, kFLOAT, 4, 5, 4, FormatRow::kPixelsLast},
+    {"CHW4Half", kCHW4, kHALF, 2, 5, 4, FormatRow::kPixelsLast},
+    {"CHW4Int8", kCHW4, kINT8, 1, 5, 4, FormatRow::kPixelsLast},
+    {"CHW16", kCHW16, kFLOAT, 4, 17, 16, FormatRow::kPixelsLast},
+    {"CHW16Half", kCHW16, kHALF, 2, 17, 16, FormatRow::kPixelsLast},
+    {"CHW32", kCHW32, kFLOAT, 4, 33, 32, FormatRow::kPixelsLast},
+    {"CHW32Int8", kCHW32, kINT8, 1, 33, 32, FormatRow::kPixelsLast},
+    {"HWC8Half", kHWC8, kHALF, 2, 9, 8, FormatRow::kChannelsLast},
+    {"HWC8BF16", kHWC8, kBF16, 2, 9, 8, FormatRow::kChannelsLast},
+    {"HWC16Half", kHWC16, kHALF, 2, 17, 16, FormatRow::kChannelsLast},
+    {"DHWC8Half", kDHWC8, kHALF, 2, 9, 8, FormatRow::kChannelsLast, true},
+    {"DHWC8BF16", kDHWC8, kBF16, 2, 9, 8, FormatRow::kChannelsLast, true},
+    {"CDHW32", kCDHW32, kFLOAT, 4, 33, 32, FormatRow::kPixelsLast, true},
+    {"CDHW32Half", kCDHW32, kHALF, 2, 33, 32, FormatRow::kPixelsLast, true},
+    {"CDHW32Int8", kCDHW32, kINT8, 1, 33, 32, FormatRow::kPixelsLast, true},
+};
 INSTANTIATE_TEST_SUITE_P(Promises, Formats, testing::ValuesIn(kFormats),
                          [](const auto& info) { return row_name(info); });
 

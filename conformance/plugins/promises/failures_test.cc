@@ -112,6 +112,10 @@ Behaviour changed(void (*change)(Behaviour&)) {
 
 const Answer kAnswers[] = {
     {"NoOutputs", changed([](Behaviour& b) { b.num_outputs = 0; }), "getNbOutputs returned 0; 1 is the least"},
+    {"TooManyOutputs", changed([](Behaviour& b) { b.num_outputs = 10'001; }),
+     "getNbOutputs returned 10001; 1 is the least, 10000 the most"},
+    {"TooManyTactics", changed([](Behaviour& b) { b.tactics.assign(10'001, 1); }),
+     "getNbTactics returned 10001; 0 to 10000 are possible"},
     {"NoName", changed([](Behaviour& b) { b.name = ""; }), "getPluginName returned no name"},
     {"TacticZero", changed([](Behaviour& b) { b.tactics = {0}; }), "getValidTactics gave tactic 0; they are above 0"},
     {"NegativeTactic", changed([](Behaviour& b) {

@@ -1,5 +1,6 @@
 #include "api/build/expand_plugins.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -56,6 +57,15 @@ void describe_layers(ir::Graph& graph, ir::NodeId first, const ir::Node& plugin)
   }
 }
 
+/// Whether no axis is of two different numbers. What a run tells has no number.
+bool may_be_equal(const TensorType& a, const TensorType& b) {
+  if (a.dtype != b.dtype || a.rank() != b.rank()) return false;
+  return std::ranges::equal(a.shape, b.shape, [](const sym::Expr& one, const sym::Expr& other) {
+    const auto first = one.constant(), second = other.constant();
+    return !first || !second || *first == *second;
+  });
+}
+
 /// Puts the expansion's results in the place of the plugin's, whose types and names they have.
 Status replace_outputs(Network& scratch, ir::NodeId id, const std::vector<void*>& results) {
   ir::Graph& graph = scratch.graph();
@@ -65,8 +75,9 @@ Status replace_outputs(Network& scratch, ir::NodeId id, const std::vector<void*>
     const ir::ValueId old = graph.node(id).outputs[i];
     const TensorType& has = TRY(graph.inferred_type(by));
     const TensorType& says = TRY(graph.inferred_type(old));
-    if (has.dtype != says.dtype || has.rank() != says.rank())
-      return error(Code::kInternal, "output ", i, " is ", says, ", its expansion ", has);
+    if (!may_be_equal(has, says))
+      return error(Code::kInvalidArgument, "the plugin says that output ", i, " is ", says, "; its layers make ", has,
+                   " of these inputs");
     std::string name = graph.value(old).name;
     graph.replace_uses(old, by);
     graph.set_name(by, std::move(name));

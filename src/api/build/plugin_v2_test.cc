@@ -218,6 +218,9 @@ TYPED_TEST(PluginV2, NumbersOfOutputsAreChecked) {
   log.num_outputs = 0;
   EXPECT_EQ(add_scale(w, w.input("x", {2, 3}), plugin), nullptr);
   EXPECT_TRUE(has(w.take_error(), "getNbOutputs returned 0; 1 is the least"));
+  log.num_outputs = 10'001;
+  EXPECT_EQ(add_scale(w, w.input("z", {2, 3}), plugin), nullptr);
+  EXPECT_TRUE(has(w.take_error(), "getNbOutputs returned 10001; 1 is the least, 10000 the most"));
   OneScale<TypeParam> s;
   Run r(s.w);
   s.log.num_outputs = 2;

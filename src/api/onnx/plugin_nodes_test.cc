@@ -91,6 +91,16 @@ TEST_F(PluginNodes, AttributesBecomeFields) {
   EXPECT_TRUE(parse(one_node("TestScale", {factor_of(4), version_of("1")}))) << errors();
 }
 
+/// A creator that does not name an attribute never sees it, so that it need not be one that plugins can have.
+TEST_F(PluginNodes, AttributesThatTheCreatorDoesNotNameMayBeAnything) {
+  const auto integer = [](const char* name) { return int_attribute(name, int64_t{1} << 40); };
+  ASSERT_TRUE(parse(one_node("TestScale", {factor_of(4), integer("mine")}))) << errors();
+  EXPECT_EQ(run({1, 2}, 2), (Floats{4, 8}));
+  EXPECT_FALSE(parse(one_node("TestScale", {integer("factor")})));
+  EXPECT_NE(errors().find("attribute 'factor' has 1099511627776; plugins get attributes in 32 bits"), std::string::npos)
+      << errors();
+}
+
 TEST_F(PluginNodes, TheDomainDoesNotMatter) {
   for (const char* const domain : {"trt.plugins", "TRT"}) {
     const Proto one = graph({.nodes = {node("TestScale", {"x"}, {"y"}, "it", {factor_of(4)}, domain)},

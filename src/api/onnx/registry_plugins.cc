@@ -12,12 +12,14 @@ namespace nv = nvinfer1;
 
 namespace {
 
+constexpr std::string_view kAheadOfTime = "aot";  ///< an attribute of quick plugins' nodes
+
 /// The form that a quick plugin is asked for: what the node's attribute "aot" says, else what the network prefers.
 Result<nv::QuickPluginCreationRequest> request_of(std::span<const PluginField> attributes,
                                                   const nv::INetworkDefinition& network) {
   using Request = nv::QuickPluginCreationRequest;
   using Flag = nv::NetworkDefinitionCreationFlag;
-  const auto own = std::ranges::find(attributes, "aot", &PluginField::name);
+  const auto own = std::ranges::find(attributes, kAheadOfTime, &PluginField::name);
   if (own != attributes.end()) {
     TRY(require(own->type == PluginFieldType::kI32 && own->count == 1, "attribute 'aot' is ", own->count,
                 " values of type ", own->type, "; one integer is needed"));
@@ -37,9 +39,21 @@ bool RegistryPlugins::knows(const PluginIdentity& identity) {
   return plugin::find_creator(registry_, identity) != nullptr;
 }
 
+Result<nv::IPluginCreatorInterface*> RegistryPlugins::creator_of(const PluginIdentity& identity) const {
+  nv::IPluginCreatorInterface* const creator = plugin::find_creator(registry_, identity);
+  if (!creator) return error(Code::kNotFound, "no creator of ", identity, " is registered any more");
+  return creator;
+}
+
+Result<std::vector<std::string>> RegistryPlugins::attributes_of(const PluginIdentity& identity) {
+  nv::IPluginCreatorInterface* const creator = TRY(creator_of(identity));
+  std::vector<std::string> names = TRY(plugin::field_names(*creator, identity));
+  if (TRY(plugin::generation_of(*creator, identity)) == PluginGeneration::kQuick) names.emplace_back(kAheadOfTime);
+  return names;
+}
+
 Result<ops::Plugin> RegistryPlugins::make(const onnx::PluginNode& node) {
-  nv::IPluginCreatorInterface* const creator = plugin::find_creator(registry_, node.identity);
-  if (!creator) return error(Code::kNotFound, "no creator of ", node.identity, " is registered any more");
+  nv::IPluginCreatorInterface* const creator = TRY(creator_of(node.identity));
   auto request = nv::QuickPluginCreationRequest::kUNKNOWN;
   if (TRY(plugin::generation_of(*creator, node.identity)) == PluginGeneration::kQuick)
     request = TRY(in_context(request_of(node.attributes, network_), [&] { return str(node.identity); }));

@@ -12,9 +12,11 @@ class RegistryPlugins final : public onnx::PluginSource {
   explicit RegistryPlugins(NetworkHandle& network)
       : network_(network), registry_(network.getBuilder().getPluginRegistry()) {}
   bool knows(const PluginIdentity& identity) override;
+  Result<std::vector<std::string>> attributes_of(const PluginIdentity& identity) override;
   Result<ops::Plugin> make(const onnx::PluginNode& node) override;
 
  private:
+  Result<nvinfer1::IPluginCreatorInterface*> creator_of(const PluginIdentity& identity) const;
   NetworkHandle& network_;
   nvinfer1::IPluginRegistry& registry_;
 };

@@ -106,9 +106,11 @@ Status no_importer(const NodeDef& node, PluginSource* source) {
 }
 
 Status import_plugin(ImportContext& cx, const PluginIdentity& identity, PluginSource& source) {
+  const std::vector<std::string> taken = TRY(source.attributes_of(identity));
   std::vector<PluginField> fields;
   for (const AttributeDef& attribute : cx.def().attributes)
-    if (attribute.name != kVersion && attribute.name != kNamespace && attribute.name != kShapeInputs)
+    if (attribute.name != kVersion && attribute.name != kNamespace && attribute.name != kShapeInputs &&
+        std::ranges::find(taken, attribute.name) != taken.end())
       fields.push_back(TRY(field_of(cx, attribute)));
   const std::vector<int64_t> of_shapes = TRY(cx.node().get_ints(kShapeInputs, {}));
   for (const int64_t index : of_shapes)

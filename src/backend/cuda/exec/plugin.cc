@@ -31,7 +31,8 @@ class GpuPluginDevice final : public PluginDevice {
     const auto after = recorded(stream);
     if (before && !after)
       return error(Code::kDevice, plugin_,
-                   ": enqueue did what no recording repeats, as a synchronous copy, an allocation or a wait");
+                   ": enqueue did what no recording repeats, as a synchronous copy, an allocation or a wait",
+                   queued ? std::string() : "; it failed, too: " + queued.error().message);
     TRY(std::move(queued));
     if (before && *after == *before)
       return error(Code::kDevice, plugin_, ": enqueue queued nothing on its stream that a recording could repeat");

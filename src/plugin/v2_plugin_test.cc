@@ -1,0 +1,76 @@
+#include "plugin/v2_plugin.h"
+
+#include <gtest/gtest.h>
+
+namespace kiln::plugin {
+namespace {
+
+namespace nv = nvinfer1;
+
+struct Calls {
+  int attached = 0, detached = 0, alive = 0;
+};
+
+class Counted final : public nv::IPluginV2DynamicExt {
+ public:
+  explicit Counted(Calls& calls) : calls_(calls) { ++calls_.alive; }
+  ~Counted() override { --calls_.alive; }
+  const char* getPluginType() const noexcept override { return "Counted"; }
+  const char* getPluginVersion() const noexcept override { return "1"; }
+  int32_t getNbOutputs() const noexcept override { return 1; }
+  int32_t initialize() noexcept override { return 0; }
+  void terminate() noexcept override {}
+  size_t getSerializationSize() const noexcept override { return 0; }
+  void serialize(void*) const noexcept override {}
+  void destroy() noexcept override { delete this; }
+  void setPluginNamespace(const char*) noexcept override {}
+  const char* getPluginNamespace() const noexcept override { return ""; }
+  nv::DataType getOutputDataType(int32_t, const nv::DataType* in, int32_t) const noexcept override { return in[0]; }
+  nv::IPluginV2DynamicExt* clone() const noexcept override { return new Counted(calls_); }
+  nv::DimsExprs getOutputDimensions(int32_t, const nv::DimsExprs* in, int32_t, nv::IExprBuilder&) noexcept override {
+    return in[0];
+  }
+  bool supportsFormatCombination(int32_t, const nv::PluginTensorDesc*, int32_t, int32_t) noexcept override {
+    return true;
+  }
+  void configurePlugin(const nv::DynamicPluginTensorDesc*, int32_t, const nv::DynamicPluginTensorDesc*,
+                       int32_t) noexcept override {}
+  size_t getWorkspaceSize(const nv::PluginTensorDesc*, int32_t, const nv::PluginTensorDesc*,
+                          int32_t) const noexcept override {
+    return 0;
+  }
+  int32_t enqueue(const nv::PluginTensorDesc*, const nv::PluginTensorDesc*, const void* const*, void* const*, void*,
+                  cudaStream_t) noexcept override {
+    return 0;
+  }
+  void attachToContext(cudnnContext*, cublasContext*, nv::IGpuAllocator*) noexcept override { ++calls_.attached; }
+  void detachFromContext() noexcept override { ++calls_.detached; }
+
+ private:
+  Calls& calls_;
+};
+
+/// Detaching may free what attaching made, so that a copy which was never attached is not detached.
+TEST(V2Plugin, IsDetachedAsOftenAsItIsAttached) {
+  Calls calls;
+  {
+    const auto plugin =
+        adopt_v2(new Counted(calls), nv::TensorRTPhase::kRUNTIME, Services{}, std::make_shared<const std::string>());
+    ASSERT_TRUE(plugin);
+    give_handles(**plugin, []() -> Result<std::unique_ptr<LibraryHandles>> {
+      return error(Code::kDevice, "no handle could be made");
+    });
+    const auto failed = (*plugin)->attach(0);
+    ASSERT_FALSE(failed);
+    EXPECT_NE(failed.error().message.find("attachToContext: no handle could be made"), std::string::npos);
+    EXPECT_EQ(calls.detached, 0);
+    give_handles(**plugin, nullptr);
+    ASSERT_TRUE((*plugin)->attach(0));
+    EXPECT_EQ(calls.attached, 1);
+    EXPECT_EQ(calls.detached, 1);
+  }
+  EXPECT_EQ(calls.alive, 0);
+}
+
+}  // namespace
+}  // namespace kiln::plugin
