@@ -160,9 +160,11 @@ const nv::PluginFieldCollection* Recorded::getFieldsToSerialize() noexcept {
 
 RecordedCreator::RecordedCreator(const Behaviour& behaviour, Journal& journal)
     : behaviour_(behaviour), journal_(journal) {
-  getPluginRegistry()->registerCreator(*this, behaviour.space.c_str());
+  is_registered_ = !behaviour.name.empty() && getPluginRegistry()->registerCreator(*this, behaviour.space.c_str());
 }
-RecordedCreator::~RecordedCreator() { getPluginRegistry()->deregisterCreator(*this); }
+RecordedCreator::~RecordedCreator() {
+  if (is_registered_) getPluginRegistry()->deregisterCreator(*this);
+}
 
 namespace {
 

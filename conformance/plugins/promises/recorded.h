@@ -149,6 +149,7 @@ class RecordedCreator final : public nv::IPluginCreatorV3One {
  private:
   const Behaviour& behaviour_;
   Journal& journal_;
+  bool is_registered_ = false;
   const nv::PluginFieldCollection none_{};
 };
 
