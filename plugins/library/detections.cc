@@ -27,7 +27,7 @@ Value selection_mask(const Value& boxes, const Value& scores, const Suppression&
 
 /// x [N, B, ...] with zeros behind the last place where there may be none, so that place 0 always is one.
 Value never_empty(const Value& x) {
-  if (x.extent(1).number().value_or(0) > 0) return x;
+  if (!x.tensor() || x.extent(1).number().value_or(0) > 0) return x;
   std::vector<int64_t> before(static_cast<size_t>(x.rank()), 0), after = before;
   after[1] = 1;
   return pad(x, before, after);

@@ -97,8 +97,7 @@ std::vector<std::byte> data_of(const nv::PluginField& field, size_t size) {
 
 template <class T>
 void put(std::vector<std::byte>& out, T value) {
-  const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
-  out.insert(out.end(), bytes, bytes + sizeof value);
+  for (const std::byte byte : std::as_bytes(std::span(&value, 1))) out.push_back(byte);
 }
 
 /// Reads what `put` wrote.
