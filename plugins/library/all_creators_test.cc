@@ -43,8 +43,19 @@ std::string error_of_adding(const ExamplePlugin& one, std::span<nv::ITensor* con
   return added ? "" : w.take_error();
 }
 
+/// Keeps what the plugins say, and outlives them as the logger of a test would not.
+class Listener : public nv::ILogger {
+ public:
+  void log(Severity, const char* message) noexcept override { said += message; }
+  std::string said;
+};
+Listener& listener() {
+  static Listener& result = *new Listener;
+  return result;
+}
+
 TEST(AllCreators, RefuseToHaveNoInputs) {
-  ASSERT_TRUE(initLibNvInferPlugins(nullptr, ""));
+  ASSERT_TRUE(initLibNvInferPlugins(&listener(), ""));
   Workbench w;
   for (const ExamplePlugin& one : example_plugins()) {
     SCOPED_TRACE(one.what);
@@ -61,7 +72,7 @@ TEST(AllCreators, RefuseToHaveNoInputs) {
 }
 
 TEST(AllCreators, RefuseOnnxNodesWithoutInputs) {
-  ASSERT_TRUE(initLibNvInferPlugins(nullptr, ""));
+  ASSERT_TRUE(initLibNvInferPlugins(&listener(), ""));
   using namespace onnx::test;
   const auto number = [](const char* name) { return attribute(name, 1).fixed(onnx::field::attribute::kF, 0.5F); };
   const Proto file = model(graph(
@@ -71,10 +82,12 @@ TEST(AllCreators, RefuseOnnxNodesWithoutInputs) {
   Workbench w;
   const std::unique_ptr<nvonnxparser::IParser> parser(
       static_cast<nvonnxparser::IParser*>(api::create_parser(w.network.get(), &w.logger, NV_ONNX_PARSER_VERSION)));
+  listener().said.clear();
   EXPECT_FALSE(parser->parse(file.bytes.data(), file.bytes.size(), nullptr));
   ASSERT_GT(parser->getNbErrors(), 0);
   const std::string error = parser->getError(0)->desc();
   EXPECT_NE(error.find("plugin 'EfficientNMS_TRT' version '1': getOutputDimensions"), std::string::npos) << error;
+  EXPECT_NE(listener().said.find("there are 0 inputs; it takes 2 to 3"), std::string::npos) << listener().said;
 }
 
 Shape shape_of(const std::vector<int64_t>& extents) { return {extents.begin(), extents.end()}; }
