@@ -1,5 +1,10 @@
 /// Plugins of versions 2 and 3.
 #include "ops/plugin.h"
+
+#include <impl/NvInferPythonPlugin.h>
+
+#include <string_view>
+
 #include "api/build/layers/layers.h"
 #include "api/run/plugin_services.h"
 #include "plugin/fields.h"
@@ -50,17 +55,22 @@ std::string name_of(const char* name, const char* version) {
 }
 std::string name_of(const nv::IPluginV2& plugin) { return name_of(plugin.getPluginType(), plugin.getPluginVersion()); }
 std::string name_of(nv::IPluginV3& plugin) {
-  const auto* const core =
-      static_cast<nv::IPluginV3OneCore*>(plugin.getCapabilityInterface(nv::PluginCapabilityType::kCORE));
-  return core ? name_of(core->getPluginName(), core->getPluginVersion()) : "the plugin";
+  nv::IPluginCapability* const core = plugin.getCapabilityInterface(nv::PluginCapabilityType::kCORE);
+  const char* const given = core ? core->getInterfaceInfo().kind : nullptr;
+  const std::string_view kind = given ? given : "";
+  const auto named = [](const auto& part) { return name_of(part.getPluginName(), part.getPluginVersion()); };
+  if (kind == "PLUGIN_V3ONE_CORE") return named(*static_cast<nv::IPluginV3OneCore*>(core));
+  if (kind == "PLUGIN_V3QUICK_CORE") return named(*static_cast<nv::IPluginV3QuickCore*>(core));
+  return "the plugin";
 }
 
 /// A copy of a plugin, which the network keeps.
 template <class Given>
 Result<Given*> cloned(Given& given) {
   Given* const clone = given.clone();
-  TRY(require(clone != nullptr, name_of(given), ": clone() returned null"));
-  TRY(require(clone != &given, name_of(given), ": clone() returned the plugin itself, not a copy"));
+  if (!clone) return error(Code::kInvalidArgument, name_of(given), ": clone() returned null");
+  if (clone == &given)
+    return error(Code::kInvalidArgument, name_of(given), ": clone() returned the plugin itself, not a copy");
   return clone;
 }
 
