@@ -53,7 +53,7 @@ Result<WrittenSection> measure(std::string_view name, std::span<const Weight> we
   return section;
 }
 
-/// Which step takes most of the metadata, as the end of a message: a plugin's fields have any size.
+/// The end of a message that names the step which takes most of the metadata; a plugin's fields may have any size.
 std::string largest_step(const Plan& plan) {
   const Step* largest = nullptr;
   size_t most = 0;

@@ -7,6 +7,7 @@
 
 #include "api/base/convert.h"
 #include "plugin/api_tensors.h"
+#include "plugin/parts.h"
 
 namespace kiln::plugin {
 namespace {
@@ -14,16 +15,9 @@ namespace {
 namespace nv = nvinfer1;
 using Type = nv::PluginCapabilityType;
 
-constexpr const char* kCore = "PLUGIN_V3QUICK_CORE";
 constexpr const char* kBuild = "PLUGIN_V3QUICK_BUILD";
 constexpr const char* kAotBuild = "PLUGIN_V3QUICKAOT_BUILD";
 constexpr const char* kRuntime = "PLUGIN_V3QUICK_RUNTIME";
-
-/// The kind of a part, which the API forbids to override; empty: there is no such part.
-std::string_view kind_of(const nv::IPluginCapability* part) {
-  const char* kind = part ? part->getInterfaceInfo().kind : nullptr;
-  return kind ? kind : "";
-}
 
 template <class Part>
 Part* part_of(nv::IPluginV3& plugin, Type type, std::string_view kind) {
@@ -39,7 +33,7 @@ struct QuickParts {
   nv::IPluginV3QuickRuntime* runtime = nullptr;
 
   explicit QuickParts(nv::IPluginV3& plugin)
-      : core(part_of<nv::IPluginV3QuickCore>(plugin, Type::kCORE, kCore)),
+      : core(part_of<nv::IPluginV3QuickCore>(plugin, Type::kCORE, kQuickCore)),
         build(part_of<nv::IPluginV3QuickBuild>(plugin, Type::kBUILD, kBuild)),
         ahead(part_of<nv::IPluginV3QuickAOTBuild>(plugin, Type::kBUILD, kAotBuild)) {
     if (ahead) build = ahead;
@@ -181,11 +175,11 @@ bool QuickAdapter::supportsFormatCombination(int32_t position, const nv::Dynamic
 
 }  // namespace
 
-bool is_quick(nv::IPluginV3& plugin) { return kind_of(plugin.getCapabilityInterface(Type::kCORE)) == kCore; }
+bool is_quick(nv::IPluginV3& plugin) { return kind_of(plugin.getCapabilityInterface(Type::kCORE)) == kQuickCore; }
 
 Result<std::unique_ptr<nv::IPluginV3>> as_v3(std::unique_ptr<nv::IPluginV3> quick, nv::TensorRTPhase phase) {
   const QuickParts parts(*quick);
-  TRY(require(parts.core, "getCapabilityInterface(kCORE) gave no ", kCore));
+  TRY(require(parts.core, "getCapabilityInterface(kCORE) gave no ", kQuickCore));
   TRY(require(parts.runtime || (parts.ahead && phase == nv::TensorRTPhase::kBUILD),
               "getCapabilityInterface(kRUNTIME) gave no ", kRuntime));
   if (phase == nv::TensorRTPhase::kBUILD)

@@ -1,7 +1,6 @@
 #include "plugin/v3_plugin.h"
 
 #include <algorithm>
-#include <cstring>
 #include <mutex>
 
 #include "api/base/convert.h"
@@ -11,6 +10,7 @@
 #include "plugin/kernel_launch.h"
 #include "plugin/library.h"
 #include "plugin/one_at_a_time.h"
+#include "plugin/parts.h"
 #include "plugin/plugin_stream.h"
 #include "plugin/quick_plugin.h"
 #include "plugin/shape_expressions.h"
@@ -28,10 +28,8 @@ template <class Part>
 Result<Part*> part_of(nv::IPluginV3& plugin, nv::PluginCapabilityType type, const char* kind) {
   nv::IPluginCapability* const part = plugin.getCapabilityInterface(type);
   if (!part) return nullptr;
-  const nv::InterfaceInfo info = part->getInterfaceInfo();
-  if (!info.kind || std::strcmp(info.kind, kind) != 0)
-    return error(Code::kUnsupported, "its part is of interface '", info.kind ? info.kind : "", "'; '", kind,
-                 "' is needed");
+  if (kind_of(part) != kind)
+    return error(Code::kUnsupported, "its part is of interface '", kind_of(part), "'; '", kind, "' is needed");
   return static_cast<Part*>(part);
 }
 
@@ -45,7 +43,7 @@ struct Parts {
   static Result<Parts> of(nv::IPluginV3& plugin, nv::TensorRTPhase phase, Runtime runtime = Runtime::kNeeded) {
     using Type = nv::PluginCapabilityType;
     Parts parts;
-    parts.core = TRY(part_of<nv::IPluginV3OneCore>(plugin, Type::kCORE, "PLUGIN_V3ONE_CORE"));
+    parts.core = TRY(part_of<nv::IPluginV3OneCore>(plugin, Type::kCORE, kV3Core));
     TRY(require(parts.core, "getCapabilityInterface(kCORE) returned null"));
     if (runtime == Runtime::kNeeded) {
       parts.runtime = TRY(part_of<nv::IPluginV3OneRuntime>(plugin, Type::kRUNTIME, "PLUGIN_V3ONE_RUNTIME"));

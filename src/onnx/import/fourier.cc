@@ -188,7 +188,7 @@ Result<ValueId> as_convolution(ImportContext& cx, ValueId x, const Transform& by
   return times(cx, x, std::move(behind), 0);
 }
 
-/// Of [rows, samples, parts].
+/// Transforms [rows, samples, parts] to [rows, outputs, 2].
 Result<ValueId> transformed_rows(ImportContext& cx, ValueId x, const Transform& by) {
   const bool is_known = by.length.is_const() && by.samples.is_const() && by.outputs.is_const();
   if (is_known) {

@@ -8,6 +8,7 @@
 #include "api/build/layers/layers.h"
 #include "api/run/plugin_services.h"
 #include "plugin/fields.h"
+#include "plugin/parts.h"
 #include "plugin/v2_plugin.h"
 #include "plugin/v3_plugin.h"
 
@@ -51,16 +52,15 @@ Status add_values(Network& network, nv::ITensor* const* tensors, int32_t count, 
 
 /// A plugin as errors name it before it is adopted.
 std::string name_of(const char* name, const char* version) {
-  return str("plugin '", name ? name : "", "' version '", version ? version : "", "'");
+  return str(PluginIdentity{name ? name : "", version ? version : "", ""});
 }
 std::string name_of(const nv::IPluginV2& plugin) { return name_of(plugin.getPluginType(), plugin.getPluginVersion()); }
 std::string name_of(nv::IPluginV3& plugin) {
   nv::IPluginCapability* const core = plugin.getCapabilityInterface(nv::PluginCapabilityType::kCORE);
-  const char* const given = core ? core->getInterfaceInfo().kind : nullptr;
-  const std::string_view kind = given ? given : "";
+  const std::string_view kind = plugin::kind_of(core);
   const auto named = [](const auto& part) { return name_of(part.getPluginName(), part.getPluginVersion()); };
-  if (kind == "PLUGIN_V3ONE_CORE") return named(*static_cast<nv::IPluginV3OneCore*>(core));
-  if (kind == "PLUGIN_V3QUICK_CORE") return named(*static_cast<nv::IPluginV3QuickCore*>(core));
+  if (kind == plugin::kV3Core) return named(*static_cast<nv::IPluginV3OneCore*>(core));
+  if (kind == plugin::kQuickCore) return named(*static_cast<nv::IPluginV3QuickCore*>(core));
   return "the plugin";
 }
 

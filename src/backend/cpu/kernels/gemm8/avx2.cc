@@ -245,7 +245,7 @@ __attribute__((target("avx2"))) void widen_half_panel(const int8_t* b, int64_t d
   const auto* from = reinterpret_cast<const __m128i*>(b);
   for (int64_t i = 0; i < depth; i += kDotGroup, from += kDotPanel * kDotGroup / 16, to += 2 * kPair)
     for (int eight = 0; eight < 2; ++eight) {
-      // Of each column two pairs lie side by side.
+      // A column's four numbers lie side by side: its first pair goes to `first`, its second to `second`.
       const __m256 low = _mm256_castsi256_ps(_mm256_cvtepi8_epi16(_mm_loadu_si128(from + eight * 2)));
       const __m256 high = _mm256_castsi256_ps(_mm256_cvtepi8_epi16(_mm_loadu_si128(from + eight * 2 + 1)));
       const __m256i first = _mm256_castps_si256(_mm256_shuffle_ps(low, high, 0x88));
