@@ -10,6 +10,7 @@
 #include "backend/cpu/exec/executor.h"
 #include "backend/cuda/device/notices.h"
 #include "backend/cuda/exec/executor.h"
+#include "base/forks.h"
 
 namespace kiln::api {
 
@@ -25,10 +26,10 @@ cuda::Notices& notices() {
   return all;
 }
 
-Result<cpu::CpuDevice*> make_host_device() {
+Result<std::unique_ptr<cpu::CpuDevice>> make_host_device() {
   auto device = TRY(cpu::CpuDevice::create());
   device->set_executor(std::make_unique<cpu::CpuExecutor>(device->team()));
-  return device.release();
+  return device;
 }
 
 /// GPUs by ordinal, each made when first asked for.
@@ -73,9 +74,10 @@ Result<int> current_ordinal(const cuda::Driver& driver) {
 }  // namespace
 
 Result<Ref<cpu::CpuDevice>> host_device() {
-  static const Result<cpu::CpuDevice*> device = make_host_device();
-  cpu::CpuDevice* made = TRY(Result<cpu::CpuDevice*>(device));
-  return Ref<cpu::CpuDevice>(*made);
+  static constinit PerProcess<Result<std::unique_ptr<cpu::CpuDevice>>> devices;
+  const auto& device = devices.get(make_host_device);
+  if (!device) return std::unexpected(device.error());
+  return Ref<cpu::CpuDevice>(**device);
 }
 
 Result<Ref<cuda::CudaDevice>> cuda_device(int ordinal) {

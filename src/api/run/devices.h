@@ -14,7 +14,7 @@ namespace kiln::api {
 /// Whether KILN_DEVICE may say this; empty is as if it were not set.
 Status check_device_name(std::string_view name);
 /// Devices are made when first asked for, shared by builders, runtimes and streams, never destroyed: their threads end
-/// with the process. Fails on a CPU without the instructions that kernels need.
+/// with the process; one that was forked off has another. Fails on a CPU without the instructions that kernels need.
 Result<Ref<cpu::CpuDevice>> host_device();
 /// CUDA device `ordinal`, whatever KILN_DEVICE says.
 Result<Ref<cuda::CudaDevice>> cuda_device(int ordinal);

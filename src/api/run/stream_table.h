@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "api/base/private_entry.h"
 #include "backend/cpu/device/host_stream.h"
@@ -15,8 +16,9 @@ namespace kiln::api {
 /// again.
 class StreamTable {
  public:
-  /// The process's table.
+  /// The process's table. One that was forked off has its own, which knows no handle of the process before it.
   static StreamTable& instance();
+  ~StreamTable();
 
   Result<void*> create(uint32_t flags, int32_t priority);
   /// Does what is queued first.
@@ -34,14 +36,13 @@ class StreamTable {
 
  private:
   StreamTable();
-  ~StreamTable() = delete;
   struct Slot;
   struct Slots;
   Slot* slot_of(void* handle) const;
   Result<Ref<cpu::HostStream>> legacy();
   template <class F>
   void for_each_live(F use) const;
-  Slots& slots_;
+  std::unique_ptr<Slots> slots_;
 };
 
 }  // namespace kiln::api

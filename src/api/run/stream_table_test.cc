@@ -4,6 +4,8 @@
 
 #include <thread>
 
+#include "base/testing/child.h"
+
 namespace kiln::api {
 namespace {
 
@@ -37,6 +39,28 @@ TEST(StreamTable, RefusesHandlesOfOthers) {
   EXPECT_TRUE(table().destroy(*stream));
   EXPECT_FALSE(table().destroy(*stream));
   EXPECT_FALSE(table().destroy(nullptr));  // the default stream stays
+}
+
+TEST(StreamTable, AChildHasItsOwn) {
+  void* const per_thread = reinterpret_cast<void*>(kKilnPerThreadStream);
+  void* const made = *table().create(0, 0);
+  const cpu::HostStream* const legacy = &table().find(nullptr)->get();
+  ASSERT_TRUE(table().find(per_thread));
+  const int child = test::in_child([&] {
+    if (table().find(made)) return 1;
+    void* const own = *table().create(0, 0);
+    if (own == made || !table().find(own)) return 2;
+    for (void* handle : {static_cast<void*>(nullptr), per_thread, own}) {
+      std::atomic<int> runs{0};
+      cpu::HostStream& stream = *table().find_for_work(handle);
+      if (&stream == legacy) return 3;
+      if (!stream.launch_host([](void* n) { ++*static_cast<std::atomic<int>*>(n); }, &runs)) return 4;
+      if (!stream.synchronize() || runs != 1) return 5;
+    }
+    return 0;
+  });
+  EXPECT_EQ(child, 0);
+  EXPECT_TRUE(table().destroy(made));
 }
 
 TEST(StreamTable, HasDefaultStreams) {

@@ -30,6 +30,11 @@ HostStream::HostStream(std::shared_ptr<Standby> standby)
 }
 
 HostStream::~HostStream() {
+  if (standby_->lost()) {  // to free them would wait for threads that are not here
+    static_cast<void>(new std::shared_ptr<HostQueue>(std::move(queue_)));
+    static_cast<void>(new std::shared_ptr<Standby>(std::move(standby_)));
+    return;
+  }
   abandon_capture();
   // This fails only if the stream's own work destroys the stream; work queued behind it then has no place to run.
   static_cast<void>(queue_->run_until(queue_->pushed()));
@@ -37,6 +42,7 @@ HostStream::~HostStream() {
 }
 
 Status HostStream::launch_host(void (*work)(void*), void* argument) {
+  TRY(refuse_if_lost());
   queue_->push({run_plain, reinterpret_cast<void (*)()>(work), argument, nullptr, 0});
   return {};
 }
@@ -44,6 +50,11 @@ Status HostStream::launch_host(void (*work)(void*), void* argument) {
 Status HostStream::launch_kept(void (*work)(void*, bool), std::shared_ptr<void> argument) {
   queue_->push({run_kept, reinterpret_cast<void (*)()>(work), nullptr, std::move(argument), 0});
   return {};
+}
+
+Status HostStream::refuse_if_lost() const {
+  return require(!standby_->lost(),
+                 "the stream belongs to the process that this one was forked off: it has no thread here");
 }
 
 /// Spoils the capture in progress, since a capture forbids this call.
@@ -55,12 +66,14 @@ Status HostStream::refuse_in_capture(const char* call) {
 }
 
 Status HostStream::synchronize() {
+  TRY(refuse_if_lost());
   TRY(refuse_in_capture("synchronize"));
   TRY(queue_->run_until(queue_->pushed()));
   return queue_->take_fault();
 }
 
 Result<bool> HostStream::query() {
+  TRY(refuse_if_lost());
   TRY(refuse_in_capture("query"));
   if (!queue_->idle()) {
     queue_->urge();

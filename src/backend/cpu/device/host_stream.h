@@ -12,7 +12,8 @@
 namespace kiln::cpu {
 
 /// Work runs on the thread that waits for it (synchronize, an event's, another stream's that waits for this one), or on
-/// a thread of the standby where nobody waits. Destroying a stream runs what is queued.
+/// a thread of the standby where nobody waits. Destroying a stream runs what is queued. In a process that was forked
+/// off the one that made it, a stream runs nothing, and what it holds is not freed.
 class HostStream final : public Stream {
  public:
   explicit HostStream(std::shared_ptr<Standby> standby);
@@ -52,6 +53,7 @@ class HostStream final : public Stream {
   Status launch(std::shared_ptr<const HostGraph> graph);
 
  private:
+  Status refuse_if_lost() const;
   Status refuse_in_capture(const char* call);
 
   std::shared_ptr<Standby> standby_;

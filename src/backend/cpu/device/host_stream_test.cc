@@ -7,6 +7,8 @@
 #include <new>
 #include <thread>
 
+#include "base/testing/child.h"
+
 // Allocations of the calling thread, and their number: this test's executable counts all of them.
 static thread_local int64_t num_allocations = 0;
 [[gnu::noinline]] void* operator new(size_t size) {
@@ -97,6 +99,25 @@ TEST(HostStream, RunsWithoutAnybodyWaiting) {
     EXPECT_TRUE(soon([&] { return runs == 1; }));
     std::this_thread::sleep_for(repeat == 1 ? 250ms : 1ms);  // also from a standby that went to sleep
   }
+}
+
+TEST(HostStream, SaysInAChildThatItIsTheParents) {
+  auto stream = new_stream();
+  Gate gate;
+  ASSERT_TRUE(stream->launch_host(Gate::pass, &gate));
+  ASSERT_TRUE(soon([&] { return gate.entered.load(); }));  // at the fork a thread of the standby runs the queue
+  const int child = test::in_child([&] {
+    const std::string_view expected =
+        "the stream belongs to the process that this one was forked off: it has no thread here";
+    if (const Status launched = stream->launch_host(count, nullptr); launched || launched.error().message != expected)
+      return 1;
+    if (stream->synchronize() || stream->query()) return 2;
+    stream.reset();
+    return 0;
+  });
+  gate.open = true;
+  EXPECT_EQ(child, 0);
+  EXPECT_TRUE(stream->synchronize());
 }
 
 TEST(HostStream, QueryNeverRunsWorkButGetsItDone) {

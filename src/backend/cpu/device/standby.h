@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/forks.h"
+
 namespace kiln::cpu {
 
 class HostQueue;
@@ -36,6 +38,10 @@ class Standby {
   /// Somebody asks for the queue's work: it need not wait for a second look.
   void urge(HostQueue& queue);
 
+  /// Whether this process was forked off the one that made the standby: its threads are not here, and locks of its
+  /// queues may be held by them.
+  bool lost() const { return forks_ != fork_count(); }
+
  private:
   struct Member {
     HostQueue* queue = nullptr;
@@ -58,6 +64,7 @@ class Standby {
   Look look();
   Member* member(const HostQueue& queue);
 
+  const uint32_t forks_ = fork_count();
   std::mutex mutex_;
   std::condition_variable called_up_;  // sleepers wait for it
   std::condition_variable urged_;      // the thread on watch, between two looks
