@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 
@@ -100,6 +101,12 @@ void require_replaceable(const std::string& path, std::string_view beginning, st
       (start.find(key) != start.npos || beginning_of(path, INT64_MAX, what).find(key) != std::string::npos);
   require(ours, what, ": ", path,
           " exists and is not a file of this kind; it was left as it is. Name another file, or remove that one");
+}
+
+void write_stdout(std::string_view content, std::string_view what) {
+  const bool written =
+      std::fwrite(content.data(), 1, content.size(), stdout) == content.size() && std::fflush(stdout) == 0;
+  require(written, "cannot write the ", what, " to the standard output: ", std::strerror(errno));
 }
 
 void write_file(const std::string& path, std::string_view content, std::string_view what) {

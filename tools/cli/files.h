@@ -30,6 +30,9 @@ void read_exactly(const std::string& path, void* data, int64_t size_bytes, std::
 void require_replaceable(const std::string& path, std::string_view beginning, std::string_view key,
                          std::string_view what);
 
+/// Writes to the standard output, and to its end: what reads it may be gone, a disk full. `what` names what is written.
+void write_stdout(std::string_view content, std::string_view what);
+
 /// Writes a file whole or not at all: see NewFile.
 void write_file(const std::string& path, std::string_view content, std::string_view what);
 

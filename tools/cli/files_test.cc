@@ -1,7 +1,11 @@
 #include "files.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
 
 #include "expect_failure.h"
 #include "temporary_folder.h"
@@ -20,6 +24,17 @@ TEST_F(Files, ReadsWhatWasWritten) {
 TEST_F(Files, FullDiskIsReported) {
   EXPECT_EQ(failure_of([] { write_file("/dev/full", "x", "plan"); }),
             "cannot write plan /dev/full: No space left on device (after 0 bytes)");
+}
+
+TEST_F(Files, AFullStandardOutputIsReported) {
+  const int kept = ::dup(STDOUT_FILENO), full = ::open("/dev/full", O_WRONLY);
+  std::fflush(stdout);
+  ::dup2(full, STDOUT_FILENO);
+  const std::string failure = failure_of([] { write_stdout("x", "report"); });
+  std::clearerr(stdout);
+  ::dup2(kept, STDOUT_FILENO);
+  ::close(kept), ::close(full);
+  EXPECT_EQ(failure, "cannot write the report to the standard output: No space left on device");
 }
 
 TEST_F(Files, SaysWhatIsWrong) {

@@ -1,6 +1,5 @@
 /// kiln diff: compares two engines, or an engine and its ONNX file, tensor by tensor.
 #include <algorithm>
-#include <cstdio>
 
 #include "cli/files.h"
 #include "commands.h"
@@ -129,7 +128,7 @@ Status run_diff(const cli::Arguments& arguments) {
   report.inputs = inputs.description;
   const std::string text =
       arguments.has("--json") ? diff::json_of(report) : diff::text_of(report, arguments.has("--verbose"));
-  std::fputs(text.c_str(), stdout);
+  cli::write_stdout(text, "report");
   if (!page.empty()) cli::write_file(page, diff::page_of(report), "page of -o");
   if (report.first_outside() || !report.faulty().empty()) throw Exit{2};
   if (!report.is_complete()) throw Exit{3};

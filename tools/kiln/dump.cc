@@ -3,6 +3,7 @@
 #include <string>
 
 #include "builder/specialize.h"
+#include "cli/files.h"
 #include "commands.h"
 #include "network.h"
 #include "passes/pass.h"
@@ -33,7 +34,7 @@ Status run_dump(const cli::Arguments& arguments) {
   const cli::NamedRanges shapes = read_shapes(arguments).build;
   if (!shapes.empty()) graph = TRY(specialize(graph, profile_of(graph, shapes))).graph;
   Wanted wanted{arguments.text("--after"), arguments.has("--verify"), arguments.has("--count"), {}};
-  if (wanted.pass == "import") return std::fputs(ir::print(graph).c_str(), stdout), Status{};
+  if (wanted.pass == "import") return cli::write_stdout(ir::print(graph), "graph"), Status{};
   std::string names = "import";
   bool known = wanted.pass.empty();
   for (const passes::NamedPass& pass : passes::pipeline()) {
@@ -48,7 +49,7 @@ Status run_dump(const cli::Arguments& arguments) {
   if (wanted.count) TRY(after_pass(&wanted, "import", graph));
   cx.after_user = &wanted;
   TRY(passes::run_pipeline(graph, cx));
-  std::fputs(wanted.pass.empty() ? ir::print(graph).c_str() : wanted.text.c_str(), stdout);
+  cli::write_stdout(wanted.pass.empty() ? ir::print(graph) : wanted.text, "graph");
   return {};
 }
 

@@ -165,8 +165,7 @@ Status run_show(const cli::Arguments& arguments) {
   }
   const std::string page = make_page(picture);
   if (to_stdout) {
-    TRY(require(std::fwrite(page.data(), 1, page.size(), stdout) == page.size() && std::fflush(stdout) == 0,
-                "cannot write the page to the standard output"));
+    cli::write_stdout(page, "page");
     return {};
   }
   cli::write_file(output, page, "page of -o");

@@ -553,6 +553,11 @@ TEST(DebugTensors, OfStreamsOfTheProgram) {
   EXPECT_EQ(run.listener.names(), Names{"relu"}) << "part of enqueueV3";
   EXPECT_EQ(run.listener.floats_of("relu"), kRelu);
   EXPECT_EQ(queued.first, kRelu[0]);
+  queued.first = 0;
+  run.listener.goes_on = false;
+  EXPECT_FALSE(run.context->enqueueV3(handle));
+  EXPECT_EQ(queued.first, kRelu[0]) << "what a listener queues is done before the memory is used again";
+  run.listener.goes_on = true;
   ASSERT_TRUE(stream.begin_capture());
   EXPECT_FALSE(run.context->enqueueV3(handle));
   EXPECT_NE(run.last_error().find("a capture cannot record that"), std::string::npos) << run.last_error();

@@ -67,7 +67,10 @@ DebugTensors::DebugTensors(const runtime::Engine& engine) : engine_(engine) {
 Status DebugTensors::set_state(const std::string& name, bool on) {
   TRY(require(is_debug_tensor(engine_.plan(), name), "'", name,
               "' was not marked as a debug tensor when the engine was built"));
-  on ? void(on_.insert(name)) : void(on_.erase(name));
+  if (on)
+    on_.insert(name);
+  else
+    on_.erase(name);
   has_changed_ = true;
   return {};
 }
@@ -82,7 +85,7 @@ void DebugTensors::set_all_states(bool on) {
 }
 
 bool DebugTensors::wants(const plan::Step& step, int output) {
-  if (unfused_ && engine_.plan().build.debugs_unfused) return true;
+  if (shows_unfused()) return true;
   const auto taps = made_.find(&step);
   return taps != made_.end() && std::ranges::any_of(taps->second[static_cast<size_t>(output)],
                                                     [&](const Tap& tap) { return on_.contains(tap.debug->name); });
@@ -107,7 +110,7 @@ Status DebugTensors::value_made(const plan::Step& step, int output, const runtim
       TRY(show(value.block, tap, static_cast<const std::byte*>(value.data), false, value.symbols, stream));
     }
   const bool has_type = value.tensor.dtype != DType::kF64;  // in the API
-  if (!unfused_ || !engine_.plan().build.debugs_unfused || has_own_name || !has_type) return {};
+  if (!shows_unfused() || has_own_name || !has_type) return {};
   return show({unfused_name, value.tensor, value.data, false, value.extents}, stream);
 }
 
@@ -189,14 +192,15 @@ Status DebugTensors::call(const Shown& shown, const void* data) {
     thrown = "threw an exception";
   }
   is_calling_ = false;
+  // What it has queued, also where it ends the run, reads memory that is about to be another tensor's.
+  ProgramStream program;
+  Stream& stream = TRY(program.open(engine_.device(), stream_));
+  const Status done = stream.synchronize();
   TRY(require(thrown.empty(), "the debug listener ", thrown, ", when it was shown '", shown.name, "'"));
   if (!goes_on)
     return error(Code::kState, "the debug listener returned false when it was shown '", shown.name,
                  "': the run ends here");
-  // What it has queued reads memory that is about to be another tensor's.
-  ProgramStream program;
-  Stream& stream = TRY(program.open(engine_.device(), stream_));
-  return stream.synchronize();
+  return done;
 }
 
 }  // namespace kiln::api

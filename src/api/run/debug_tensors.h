@@ -34,7 +34,7 @@ class DebugTensors final : public runtime::ValueObserver {
   /// Whether something has changed since this was last asked.
   bool take_change() { return std::exchange(has_changed_, false); }
   /// Whether anybody would be told of anything.
-  bool is_on() const { return listener_ && (!on_.empty() || (unfused_ && engine_.plan().build.debugs_unfused)); }
+  bool is_on() const { return listener_ && (!on_.empty() || shows_unfused()); }
   /// Whether the listener is being called.
   bool is_calling() const { return is_calling_; }
   /// The stream that the listener is given.
@@ -68,6 +68,8 @@ class DebugTensors final : public runtime::ValueObserver {
   nvinfer1::IDebugListener* listener_ = nullptr;
   cudaStream_t stream_ = nullptr;
   std::set<std::string> on_;
+  bool shows_unfused() const { return unfused_ && engine_.plan().build.debugs_unfused; }
+
   bool unfused_ = false, has_changed_ = false, is_calling_ = false;
   std::unordered_map<const plan::Step*, std::vector<std::vector<Tap>>> made_;  ///< by output
   std::unordered_map<const plan::Block*, std::vector<Tap>> at_beginning_;

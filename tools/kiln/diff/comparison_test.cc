@@ -17,6 +17,7 @@
 #include "kiln/diff/report_page.h"
 #include "kiln/diff/report_text.h"
 #include "plan/json.h"
+#include "steps/copy.h"
 #include "tensor/view.h"
 
 namespace kiln::diff {
@@ -165,6 +166,27 @@ TEST(Comparison, RightEnginesAgreeWithTheirNetwork) {
     EXPECT_GE(report.num_compared(), 14);
     EXPECT_TRUE(report.without_counterpart.empty()) << text_of(report, true);
   }
+}
+
+/// What a timer may choose: the input is copied into the order of a convolution, and a transpose of it is that copy.
+TEST(Comparison, AnOutputMayBeATensorInAnotherOrder) {
+  const ir::Graph graph = parsed("x: f32[1, 4, 8, 8]\nturned = Transpose{perm=[0, 2, 3, 1]}(x)\nreturn turned\n");
+  plan::Plan plan = *built(graph);
+  plan::Profile& profile = plan.profiles[0];
+  ASSERT_EQ(profile.steps.size(), 1u);
+  plan::Step& step = profile.steps[0];
+  step.step = steps::Copy{};
+  plan::Tensor& copy = profile.tensors[static_cast<size_t>(step.outputs[0])];
+  const plan::Tensor& x = profile.tensors[static_cast<size_t>(step.inputs[0])];
+  copy.name = x.name, copy.extents = x.extents, copy.format = Format::channels_last(4);
+  const auto a = engine(std::make_shared<const plan::Plan>(std::move(plan)));
+  const auto b = reference(graph);
+  const Report report = compared(*a, *b, {waves(DType::kF32, {1, 4, 8, 8})}, {.isolate = true});
+  ASSERT_EQ(report.num_compared(), 1) << text_of(report, true);
+  EXPECT_EQ(report.first_outside(), nullptr) << text_of(report, true);
+  EXPECT_TRUE(report.faulty().empty()) << text_of(report, true);
+  EXPECT_EQ(report.tensors[0].a.name(), "turned");
+  EXPECT_EQ(report.tensors[0].extents, (Extents{1, 8, 8, 4}));
 }
 
 TEST(Comparison, AFaultInEachKernelIsFoundByName) {
@@ -436,6 +458,26 @@ TEST(Page, NamesAreEscaped) {
   EXPECT_NE(page.find("&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;"), std::string::npos);
   EXPECT_TRUE(page.starts_with("<!doctype html>"));
   EXPECT_NE(page.find("<title>kiln diff"), std::string::npos);
+}
+
+TEST(Page, RowsSayWhatThoseOfTheTextSay) {
+  Report report;
+  report.a = "a", report.b = "b", report.isolated = true;
+  TensorDiff& diff = report.tensors.emplace_back();
+  diff.a.names = {"y"}, diff.extents = {4}, diff.by = MatchedBy::kOrigin;
+  diff.total.count = 4, diff.total.broken = 1, diff.total.beyond_half = 2;
+  diff.within = diff.own_within = false, diff.in_levels = true;
+  diff.runs_a = 5, diff.runs_b = 3, diff.runs_compared = 3, diff.worst_run = 1;
+  diff.not_fed = {"x"};
+  const std::string notes = notes_of(diff);
+  for (const char* note :
+       {"outside", "at fault", "1 not finite on one side only", "2 beyond FP16", "in levels of bytes",
+        "matched by layers", "run 2 of 5", "3 in b", "3 compared", "'x' was a's own"})
+    EXPECT_NE(notes.find(note), std::string::npos) << note << " is not in " << notes;
+  EXPECT_NE(text_of(report, true).find(notes), std::string::npos) << text_of(report, true);
+  std::string escaped = notes;
+  for (size_t at = 0; (at = escaped.find('\'', at)) != std::string::npos; at += 5) escaped.replace(at, 1, "&#39;");
+  EXPECT_NE(page_of(report).find(escaped), std::string::npos) << page_of(report);
 }
 
 TEST(Tolerance, IsRead) {

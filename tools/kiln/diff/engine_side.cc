@@ -94,13 +94,17 @@ void EngineSide::add_spots(const plan::NestedStep& nested, const BlockIndex& ind
     const plan::Tensor& tensor = tensor_of(block, id);
     Spot& spot = spots_.emplace_back();
     if (nested.body) spot.body = nested.body->name;
-    add_name(spot, tensor.name, tensor.dtype);
     const int root_id = plan::root_of(block, id);
     const plan::Tensor& root = tensor_of(block, root_id);
+    const plan::IoTensor* output = nullptr;  // that the tensor is, for the program
+    if (root.place == plan::Place::kOutput && (&root == &tensor || is_whole_view(block, tensor)))
+      output = &(nested.body ? nested.body->outputs : plan().outputs)[static_cast<size_t>(root.index)];
+    // A transpose that moved nothing: the tensor in memory's order is the output, and its own name says another order.
+    const bool is_turned = output && output->format != tensor.format;
+    if (!is_turned) add_name(spot, tensor.name, tensor.dtype);
     std::vector<int> same{id};  // tensors of the same elements in the same order
-    if (root.place == plan::Place::kOutput && (&root == &tensor || is_whole_view(block, tensor))) {
-      add_name(spot, (nested.body ? nested.body->outputs : plan().outputs)[static_cast<size_t>(root.index)].name,
-               tensor.dtype);
+    if (output) {
+      add_name(spot, output->name, tensor.dtype);
       if (root_id != id && tensor.index == root_id) same.push_back(root_id);
     }
     for (size_t at = 0; at < same.size(); ++at)  // views of views are whole, too
@@ -114,6 +118,7 @@ void EngineSide::add_spots(const plan::NestedStep& nested, const BlockIndex& ind
     spot.output = static_cast<int>(i);
     spot.reads = reads;
     scales_.push_back(scale_of(block, index, id));
+    is_turned_.push_back(is_turned);
     of_step_[&step].push_back(spots_.size() - 1);
     made_by_[&root] = spots_.size() - 1;
   }
@@ -153,11 +158,16 @@ class EngineSide::Observer final : public runtime::ValueObserver {
 
   Status value_made(const plan::Step& step, int output, const runtime::ObservedValue& value, Stream& stream) override {
     const size_t spot = side_.of_step_.at(&step)[static_cast<size_t>(output)];
-    const Extents extents(value.extents.begin(), value.extents.end());
     const plan::Tensor& tensor = value.tensor;
+    Extents extents(value.extents.begin(), value.extents.end());
+    Format format = tensor.format;
+    if (side_.is_turned_[spot]) {
+      extents = in_memory_order(format, extents);
+      format = Format::linear();
+    }
     Device& device = *side_.session_.device;
     std::span<std::byte> image;  // of the tensor on the host
-    const auto bytes = static_cast<size_t>(TRY(stored_bytes(tensor.format, tensor.dtype, extents)));
+    const auto bytes = static_cast<size_t>(TRY(stored_bytes(format, tensor.dtype, extents)));
     auto* const there = static_cast<std::byte*>(value.data);
     if (device.is_host() || bytes == 0) {
       image = {there, bytes};
@@ -167,10 +177,10 @@ class EngineSide::Observer final : public runtime::ValueObserver {
       TRY(device.copy_to_host(image.data(), there, static_cast<int64_t>(bytes), stream));
       TRY(stream.synchronize());
     }
-    const HostTensor made = TRY(from_memory_order(tensor.format, tensor.dtype, extents, image));
+    const HostTensor made = TRY(from_memory_order(format, tensor.dtype, extents, image));
     const auto instead = TRY(watcher_.made(spot, {made, side_.scales_[spot]}));
     if (!instead || bytes == 0) return {};
-    TRY(to_memory_order(tensor.format, TRY(in_type(*instead, made, side_.scales_[spot])), image));
+    TRY(to_memory_order(format, TRY(in_type(*instead, made, side_.scales_[spot])), image));
     if (device.is_host()) return {};
     TRY(device.copy_from_host(there, image.data(), static_cast<int64_t>(bytes), stream));
     return stream.synchronize();  // `copy_` is the next tensor's

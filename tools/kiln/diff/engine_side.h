@@ -43,7 +43,8 @@ class EngineSide final : public Side {
   std::string description_;
   Precision precision_ = Precision::kFloat;
   std::vector<Spot> spots_;
-  std::vector<std::optional<ByteScale>> scales_;                        ///< by spot
+  std::vector<std::optional<ByteScale>> scales_;  ///< by spot
+  std::vector<bool> is_turned_;  ///< by spot: it has the elements as memory has them, not as its tensor's format says
   std::unordered_map<const plan::Step*, std::vector<size_t>> of_step_;  ///< spots, by output
   std::unordered_map<const plan::Tensor*, size_t> made_by_;             ///< of what has memory: the latest spot
 };

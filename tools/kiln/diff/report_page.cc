@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "kiln/diff/report_text.h"
 #include "kiln/html.h"
@@ -29,12 +28,6 @@ th { color: var(--quiet); font-weight: 500; } td.number, th.number { text-align:
 td { overflow-wrap: anywhere; } td.type, td.number { white-space: nowrap; }
 td div { max-height: 4.5em; overflow: hidden; }
 )";
-
-std::string short_number(double number) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.3g", number);
-  return text;
-}
 
 /// The chart: a bar a tensor, in the order of the run, over powers of ten of the error against the largest number.
 class Chart {
@@ -114,14 +107,10 @@ std::string row(const TensorDiff& diff, bool isolated) {
   if (!diff.skipped.empty())
     return str(text, "<td colspan=\"", isolated ? 6 : 5, "\">", html_text(str("not compared: ", diff.skipped)),
                "</td></tr>\n");
-  text += str(cell(short_number(diff.total.max_abs), true), cell(short_number(diff.total.relative()), true),
-              cell(short_number(diff.total.mean_abs()), true), cell(short_number(diff.total.cosine()), true));
-  if (isolated) text += cell(diff.own ? short_number(diff.own->relative()) : std::string("-"), true);
-  std::string notes = diff.within ? "" : "outside";
-  if (!diff.own_within) notes += notes.empty() ? "at fault" : ", at fault";
-  if (diff.total.same_not_finite() > 0)
-    notes +=
-        str(notes.empty() ? "" : ", ", diff.total.same_not_finite(), " of ", diff.total.count, " not finite in both");
+  text += str(cell(number_text(diff.total.max_abs), true), cell(number_text(diff.total.relative()), true),
+              cell(number_text(diff.total.mean_abs()), true), cell(number_text(diff.total.cosine()), true));
+  if (isolated) text += cell(diff.own ? number_text(diff.own->relative()) : std::string("-"), true);
+  std::string notes = notes_of(diff);
   if (const std::string overflow = overflow_text(diff); !overflow.empty())
     notes += str(notes.empty() ? "" : "; ", overflow);
   return str(text, "<td class=\"bad\">", html_text(notes), "</td></tr>\n");

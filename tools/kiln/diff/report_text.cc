@@ -10,37 +10,9 @@ namespace {
 constexpr size_t kMostListed = 10;
 constexpr size_t kLongestName = 80, kLongestInTable = 44;
 
-std::string number_text(double number, const char* format = "%.3g") {
-  char text[40];
-  std::snprintf(text, sizeof text, format, std::isnan(number) ? NAN : number);  // a NaN's sign says nothing
-  return text;
-}
-
 std::string padded(std::string text, size_t width) {
   text.resize(std::max(text.size() + 1, width), ' ');
   return text;
-}
-
-std::string notes_of(const TensorDiff& diff) {
-  std::string notes;
-  const auto note = [&](const auto&... parts) { notes += str(notes.empty() ? "" : ", ", parts...); };
-  if (!diff.within) note("outside");
-  if (!diff.own_within) note("at fault");
-  if (diff.total.broken > 0) note(diff.total.broken, " not finite on one side only");
-  if (diff.total.same_not_finite() > 0)
-    note(diff.total.same_not_finite(), " of ", diff.total.count, " not finite in both");
-  if (diff.overflowed > 0) note(diff.overflowed, " overflow FP16");
-  if (diff.overflowed == 0 && diff.total.beyond_half > 0) note(diff.total.beyond_half, " beyond FP16");
-  if (diff.in_levels) note("in levels of bytes");
-  if (diff.by == MatchedBy::kOrigin) note("matched by layers");
-  if (diff.runs_a > 1 || diff.runs_b > 1) {
-    note("run ", diff.worst_run + 1, " of ", diff.runs_a);
-    if (diff.runs_a != diff.runs_b) note(diff.runs_b, " in b");
-    if (diff.runs_compared < diff.runs_a) note(diff.runs_compared, " compared");
-    if (diff.runs_not_finite > 0) note(diff.runs_not_finite, " without a finite number");
-  }
-  if (!diff.not_fed.empty()) note("'", short_name(diff.not_fed[0], kLongestInTable), "' was a's own");
-  return notes;
 }
 
 std::string row_of(const TensorDiff& diff, bool isolated) {
@@ -108,6 +80,34 @@ std::string verdict_text(const Report& report) {
 }
 
 }  // namespace
+
+std::string number_text(double number, const char* format) {
+  char text[40];
+  std::snprintf(text, sizeof text, format, std::isnan(number) ? NAN : number);
+  return text;
+}
+
+std::string notes_of(const TensorDiff& diff) {
+  std::string notes;
+  const auto note = [&](const auto&... parts) { notes += str(notes.empty() ? "" : ", ", parts...); };
+  if (!diff.within) note("outside");
+  if (!diff.own_within) note("at fault");
+  if (diff.total.broken > 0) note(diff.total.broken, " not finite on one side only");
+  if (diff.total.same_not_finite() > 0)
+    note(diff.total.same_not_finite(), " of ", diff.total.count, " not finite in both");
+  if (diff.overflowed > 0) note(diff.overflowed, " overflow FP16");
+  if (diff.overflowed == 0 && diff.total.beyond_half > 0) note(diff.total.beyond_half, " beyond FP16");
+  if (diff.in_levels) note("in levels of bytes");
+  if (diff.by == MatchedBy::kOrigin) note("matched by layers");
+  if (diff.runs_a > 1 || diff.runs_b > 1) {
+    note("run ", diff.worst_run + 1, " of ", diff.runs_a);
+    if (diff.runs_a != diff.runs_b) note(diff.runs_b, " in b");
+    if (diff.runs_compared < diff.runs_a) note(diff.runs_compared, " compared");
+    if (diff.runs_not_finite > 0) note(diff.runs_not_finite, " without a finite number");
+  }
+  if (!diff.not_fed.empty()) note("'", short_name(diff.not_fed[0], kLongestInTable), "' was a's own");
+  return notes;
+}
 
 std::string count_text(int64_t count, std::string_view noun) { return str(count, ' ', noun, count == 1 ? "" : "s"); }
 

@@ -9,6 +9,10 @@ namespace kiln::diff {
 /// with `all`, every tensor that cannot.
 std::string text_of(const Report& report, bool all);
 
+/// "1.2e-05"; "nan" whatever its sign, which says nothing.
+std::string number_text(double number, const char* format = "%.3g");
+/// What a row of the table says of a tensor beside its numbers: "outside, at fault, run 2 of 5".
+std::string notes_of(const TensorDiff& diff);
 /// A name, or the end of one that is longer than `most` bytes: names that converters join of many differ there.
 std::string short_name(const std::string& name, size_t most);
 /// "'y' of step 3 'conv3'", "'y' of 'conv3'", and the body where there is one; with the ends of long names.
