@@ -221,6 +221,8 @@ constexpr const char* kNodes[] = {
     "DeformConv@19 | x[1,4,6,6], W[2,2,3,3], x[1,36,4,4], x[2], x[1,18,4,4] | group=2, offset_group=2, strides=[1,1]",
     "DeformConv@19 | x[1,2,6,6], x[2,2,3,3], x[1,18,6,6] | pads=[1,1,1,1], dilations=[1,1]",
     "SwiGLU@28 | x[2,3,4], x[2,3,4]",
+    "BitCast@26 | x[2,3] | to=6",
+    "BitCast@26 | h[2,3] | to=4",
     "Attention@25 | x[1,2,4,8], x[1,2,6,8], x[1,2,6,8], _, _, _, i[1] | is_causal=1, left_window_size=2",
     "ml:ArrayFeatureExtractor | x[4,6], I{1,2}",
     "ml:Binarizer | x[4,6]",

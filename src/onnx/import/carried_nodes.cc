@@ -81,6 +81,7 @@ constexpr std::array kRules = {
     Rule{"TopK", Treatment::kOrders},
     Rule{"Unique", Treatment::kOrders},
 
+    Rule{"BitCast", Treatment::kKnowsCarriers},
     Rule{"BitShift", Treatment::kKnowsCarriers},
     Rule{"BitwiseAnd", Treatment::kKnowsCarriers},
     Rule{"BitwiseNot", Treatment::kKnowsCarriers},
