@@ -29,7 +29,7 @@ OLDEST = 7  # operator set of domain "" that Kiln reads
 TWICE = [(MICROSOFT, "DequantizeLinear"), (MICROSOFT, "QuantizeLinear")]
 # Those of onnx 1.23.2 that Kiln reads, beyond the pinned package's.
 NEWER = {("", "Attention"): {"left_window_size", "right_window_size"}, ("", "BitCast"): {"to"},
-         ("", "CausalConvWithState"): {"activation"},
+         ("", "CausalConvWithState"): {"activation"}, ("", "CumProd"): {"exclusive", "reverse"},
          ("", "SpaceToDepth"): {"mode"}, ("", "SwiGLU"): {"alpha"}}
 HEAD = """// The attributes that operators have which Kiln imports, of all versions that it reads; written by
 // conformance/onnx/attributes.py. ATTRIBUTES(domain, operator, names in alphabetical order with =DEFAULT where the

@@ -55,6 +55,7 @@ constexpr std::array kRules = {
     Rule{"Size", Treatment::kMoves, Results::kNone},
 
     Rule{"Add", Treatment::kWraps, Results::kFirst, 0, 2},
+    Rule{"CumProd", Treatment::kWraps},
     Rule{"CumSum", Treatment::kWraps},
     Rule{"Mul", Treatment::kWraps, Results::kFirst, 0, 2},
     Rule{"Neg", Treatment::kWraps},
