@@ -225,6 +225,7 @@ constexpr const char* kNodes[] = {
     "BitCast@26 | h[2,3] | to=4",
     "CumProd@26 | x[4,6], I:1 | exclusive=1, reverse=1",
     "CumProd@26 | x[4,6], i[1]",
+    "Attention@25 | x[1,2,4,8], x[1,2,6,8], x[1,2,6,8], b[4,6]",
     "Attention@25 | x[1,2,4,8], x[1,2,6,8], x[1,2,6,8], _, _, _, i[1] | is_causal=1, left_window_size=2",
     "ml:ArrayFeatureExtractor | x[4,6], I{1,2}",
     "ml:Binarizer | x[4,6]",
