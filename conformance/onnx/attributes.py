@@ -30,6 +30,7 @@ TWICE = [(MICROSOFT, "DequantizeLinear"), (MICROSOFT, "QuantizeLinear")]
 # Those of onnx 1.23.2 that Kiln reads, beyond the pinned package's.
 NEWER = {("", "Attention"): {"left_window_size", "right_window_size"}, ("", "BitCast"): {"to"},
          ("", "CausalConvWithState"): {"activation"}, ("", "CumProd"): {"exclusive", "reverse"},
+         ("", "LinearAttention"): {"chunk_size", "kv_num_heads", "q_num_heads", "scale", "update_rule"},
          ("", "SpaceToDepth"): {"mode"}, ("", "SwiGLU"): {"alpha"}}
 HEAD = """// The attributes that operators have which Kiln imports, of all versions that it reads; written by
 // conformance/onnx/attributes.py. ATTRIBUTES(domain, operator, names in alphabetical order with =DEFAULT where the
