@@ -8,7 +8,8 @@ usage: report.py check PROGRAM [--gpu]
        report.py update PROGRAM    writes expected.txt (cases that pass) and docs/onnx-operators.md
        report.py newer PROGRAM FOLDER
                                    prints each case of onnx 1.23.2's data that does not pass, and writes those that do to
-                                   newer.txt; its package has no data but makes it: onnx.backend.test.cmd_tools
+                                   newer.txt; its package has no data but makes it: cmd_tools.generate_data of
+                                   onnx.backend.test, with the cases of onnx.backend.test.case.node
 """
 import collections
 import json
