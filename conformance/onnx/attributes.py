@@ -23,13 +23,16 @@ SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "
 TABLE = os.path.join(SOURCES, "attributes.def")
 MICROSOFT = "com.microsoft"
 DOMAINS = {"importers.def": "", "importers_microsoft.def": MICROSOFT, "importers_ml.def": "ai.onnx.ml",
-           "importers_training.def": "ai.onnx.preview.training"}
+           "importers_preview.def": "ai.onnx.preview", "importers_training.def": "ai.onnx.preview.training"}
 OLDEST = 7  # operator set of domain "" that Kiln reads
 # Operators that importers.cc enters under a second domain.
 TWICE = [(MICROSOFT, "DequantizeLinear"), (MICROSOFT, "QuantizeLinear")]
 # Those of onnx 1.23.2 that Kiln reads, beyond the pinned package's.
-NEWER = {("", "Attention"): {"left_window_size", "right_window_size"}, ("", "CausalConvWithState"): {"activation"},
-         ("", "SpaceToDepth"): {"mode"}, ("", "SwiGLU"): {"alpha"}}
+NEWER = {("", "Attention"): {"left_window_size", "right_window_size"}, ("", "BitCast"): {"to"},
+         ("", "CausalConvWithState"): {"activation"}, ("", "CumProd"): {"exclusive", "reverse"},
+         ("", "LinearAttention"): {"chunk_size", "kv_num_heads", "q_num_heads", "scale", "update_rule"},
+         ("", "SpaceToDepth"): {"mode"}, ("", "SwiGLU"): {"alpha"},
+         ("ai.onnx.preview", "FlexAttention"): {"prob_mod", "scale", "score_mod", "softmax_precision"}}
 HEAD = """// The attributes that operators have which Kiln imports, of all versions that it reads; written by
 // conformance/onnx/attributes.py. ATTRIBUTES(domain, operator, names in alphabetical order with =DEFAULT where the
 // newest version has one that is no list, and a space behind each).

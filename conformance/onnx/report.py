@@ -8,7 +8,8 @@ usage: report.py check PROGRAM [--gpu]
        report.py update PROGRAM    writes expected.txt (cases that pass) and docs/onnx-operators.md
        report.py newer PROGRAM FOLDER
                                    prints each case of onnx 1.23.2's data that does not pass, and writes those that do to
-                                   newer.txt; its package has no data but makes it: onnx.backend.test.cmd_tools
+                                   newer.txt; its package has no data but makes it: cmd_tools.generate_data of
+                                   onnx.backend.test, with the cases of onnx.backend.test.case.node
 """
 import collections
 import json
@@ -225,15 +226,19 @@ def document(cases, taken_apart):
         "does it; ONNX Runtime rounds each h besides, so that results differ (in one test of random weights by 0.3 % of the largest).",
         "",
         *paragraph(f"Of domain ai.onnx.ml: {operators_in('importers_ml.def')}. "
+                   f"Of domain ai.onnx.preview: {operators_in('importers_preview.def')}. "
                    f"Of domain ai.onnx.preview.training: {operators_in('importers_training.def')}."),
         "",
         "## Newer versions of ONNX",
         "",
         "A model of an operator set beyond 24 is taken as one of 24, with a warning. Kiln knows these changes all the same:",
         "two-bit integers, BitShift of signed integers, Mod of floats without fmod, SpaceToDepth's mode, SwiGLU,",
-        "CausalConvWithState, Attention's windows and order of softcap and mask, and DFT's inverse to real numbers. It has not BitCast, CumProd,",
-        "LinearAttention, FlexAttention, and zeros where a query of Attention sees no key",
-        "(they are NaN). Of the {1} node cases of onnx 1.23.2, {0} pass (`conformance/onnx/newer.txt`).".format(*newer_counts()),
+        "CausalConvWithState, BitCast, CumProd, LinearAttention, FlexAttention, Attention's windows, and DFT's inverse to real",
+        "numbers. BitCast takes whole bytes, and neither FP8 types that Kiln's kernels lack nor those of four and two bits.",
+        "LinearAttention is a loop over tokens in FP32 (`chunk_size` is not read); of one token it needs no loop.",
+        "",
+        "In each version of Attention a softcap comes before masks, and a query that sees no key gives zeros, as newer texts of",
+        "versions 23 and 24 have it, too. Of the {1} node cases of onnx 1.23.2, {0} pass (`conformance/onnx/newer.txt`).".format(*newer_counts()),
         "",
         "## What the unsupported cases lack",
         "",

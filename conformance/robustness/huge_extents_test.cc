@@ -221,6 +221,15 @@ constexpr const char* kNodes[] = {
     "DeformConv@19 | x[1,4,6,6], W[2,2,3,3], x[1,36,4,4], x[2], x[1,18,4,4] | group=2, offset_group=2, strides=[1,1]",
     "DeformConv@19 | x[1,2,6,6], x[2,2,3,3], x[1,18,6,6] | pads=[1,1,1,1], dilations=[1,1]",
     "SwiGLU@28 | x[2,3,4], x[2,3,4]",
+    "BitCast@26 | x[2,3] | to=6",
+    "BitCast@26 | h[2,3] | to=4",
+    "CumProd@26 | x[4,6], I:1 | exclusive=1, reverse=1",
+    "CumProd@26 | x[4,6], i[1]",
+    "Attention@25 | x[1,2,4,8], x[1,2,6,8], x[1,2,6,8], b[4,6]",
+    "LinearAttention@27 x2 | x[2,3,8], x[2,3,8], x[2,3,6], x[2,2,4,3], x[2,3,2], x[2,3,2] | q_num_heads=2, "
+    "kv_num_heads=2",
+    "LinearAttention@27 x2 | x[2,1,8], x[2,1,4], x[2,1,3], _, x[2,1,4] | q_num_heads=2, kv_num_heads=1, "
+    "update_rule='gated', scale=~0.5",
     "Attention@25 | x[1,2,4,8], x[1,2,6,8], x[1,2,6,8], _, _, _, i[1] | is_causal=1, left_window_size=2",
     "ml:ArrayFeatureExtractor | x[4,6], I{1,2}",
     "ml:Binarizer | x[4,6]",

@@ -8,18 +8,18 @@ template const OpInfo& op_info<ops::Cumulative>();
 
 namespace {
 
-/// Rows of running sums: `at(i)` and `put(i, sum)` go by linear indices, `add` is the type's sum.
+/// Rows of running sums or products: `at(i)` and `put(i, sum)` go by linear indices.
 template <class T, class At, class Put>
-void sum_rows(const ops::Cumulative& op, std::span<const int64_t> extents, size_t along, At at, Put put) {
+void combine_rows(const ops::Cumulative& op, std::span<const int64_t> extents, size_t along, At at, Put put) {
   const int64_t length = extents[along], inner = volume(extents.subspan(along + 1));
   if (length == 0) return;
   for (int64_t row = 0; row < volume(extents.first(along)) * inner; ++row) {
-    T sum = 0;
+    T y = op.operation == CumulativeOperation::kSum ? 0 : 1;
     for (int64_t i = 0; i < length; ++i) {
       const int64_t place = (row / inner * length + (op.reverse ? length - 1 - i : i)) * inner + row % inner;
-      const T before = sum;
-      sum = sum + at(place);
-      put(place, op.exclusive ? before : sum);
+      const T before = y;
+      y = op.operation == CumulativeOperation::kSum ? y + at(place) : y * at(place);
+      put(place, op.exclusive ? before : y);
     }
   }
 }
@@ -44,11 +44,11 @@ Status Cumulative::infer(InferContext& cx) const {
   const auto along = static_cast<size_t>(TRY(cx.axis(TRY(axis_of(cx, axis)), x)));
   TensorType y(x.dtype, x.shape);
   if (const auto values = small_values(cx, 0); values && is_index(x.dtype) && carries_values(y)) {
-    SymbolicValues sums = *values;
-    sum_rows<sym::Expr>(
+    SymbolicValues results = *values;
+    combine_rows<sym::Expr>(
         *this, TRY(x.extents()), along, [&](int64_t i) { return (*values)[static_cast<size_t>(i)]; },
-        [&](int64_t i, const sym::Expr& sum) { sums[static_cast<size_t>(i)] = sum; });
-    y.values = std::make_shared<const SymbolicValues>(std::move(sums));
+        [&](int64_t i, const sym::Expr& result) { results[static_cast<size_t>(i)] = result; });
+    y.values = std::make_shared<const SymbolicValues>(std::move(results));
   }
   return cx.set_output(0, std::move(y));
 }
@@ -59,12 +59,13 @@ Status Cumulative::reference(ReferenceContext& cx) const {
   const int64_t given = cx.has_input(1) ? TRY(cx.input(1)).integer(0) : axis;
   const auto along = static_cast<size_t>(TRY(cx.axis(given, x.rank())));
   if (is_float(x.dtype()))
-    sum_rows<double>(
-        *this, x.extents(), along, [&](int64_t i) { return x[i]; }, [&](int64_t i, double sum) { y.set(i, sum); });
+    combine_rows<double>(
+        *this, x.extents(), along, [&](int64_t i) { return x[i]; },
+        [&](int64_t i, double result) { y.set(i, result); });
   else
-    sum_rows<uint64_t>(
+    combine_rows<uint64_t>(
         *this, x.extents(), along, [&](int64_t i) { return static_cast<uint64_t>(x.integer(i)); },
-        [&](int64_t i, uint64_t sum) { y.set_integer(i, static_cast<int64_t>(sum)); });
+        [&](int64_t i, uint64_t result) { y.set_integer(i, static_cast<int64_t>(result)); });
   return {};
 }
 

@@ -11,6 +11,7 @@ namespace {
 using ops::Cumulative;
 using sym::Expr;
 using Numbers = std::vector<double>;
+constexpr auto kProd = CumulativeOperation::kProd;
 
 const CaseTable<Cumulative> kCases{
     {"rows", {.axis = -1}, {{{5, 300}}}},
@@ -24,6 +25,15 @@ const CaseTable<Cumulative> kCases{
     {"half", {.axis = 1}, {{{5, 33}, DType::kF16}}},
     {"bf16", {.axis = 1}, {{{5, 33}, DType::kBF16}}},
     {"empty", {.axis = 1}, {{{3, 0}}}},
+    {"products of rows", {.operation = kProd, .axis = -1}, {{{5, 300}, DType::kF32, Fill::kPositive}}},
+    {"products of columns, exclusive", {.operation = kProd, .axis = 0, .exclusive = true}, {{{19, 133}}}},
+    {"products from the end", {.operation = kProd, .axis = 1, .reverse = true}, {{{2, 70, 3}}}},
+    {"products, both", {.operation = kProd, .axis = 1, .exclusive = true, .reverse = true}, {{{700, 4}}}},
+    {"products of integers", {.operation = kProd, .axis = 1}, {{{3, 37}, DType::kI32}}},
+    {"products of long integers", {.operation = kProd, .axis = 0}, {{{9'001, 3}, DType::kI64, Fill::kPositive}}},
+    {"products of halves", {.operation = kProd, .axis = 1}, {{{5, 33}, DType::kF16}}},
+    {"products of bf16", {.operation = kProd, .axis = 1}, {{{5, 33}, DType::kBF16}}},
+    {"products along nothing", {.operation = kProd, .axis = 1}, {{{3, 0}}}},
 };
 
 TEST(Cumulative, KnownAnswers) {
@@ -37,10 +47,24 @@ TEST(Cumulative, KnownAnswers) {
   EXPECT_EQ(run_reference_numbers(Cumulative{}, {numbers({3}, {2147483647, 1, 1}, DType::kI32)}),
             (Numbers{2147483647, -2147483648, -2147483647}));
 }
+TEST(Cumulative, KnownProducts) {
+  const CaseInput x = numbers({2, 3}, {1, 2, 3, 4, 5, 6});
+  const auto of = [&](Cumulative op) {
+    op.operation = kProd;
+    return run_reference_numbers(op, {x});
+  };
+  EXPECT_EQ(of({.axis = 1}), (Numbers{1, 2, 6, 4, 20, 120}));
+  EXPECT_EQ(of({.axis = 0, .exclusive = true}), (Numbers{1, 1, 1, 1, 2, 3}));
+  EXPECT_EQ(of({.axis = 1, .reverse = true}), (Numbers{6, 6, 3, 120, 30, 6}));
+  EXPECT_EQ(of({.axis = 1, .exclusive = true, .reverse = true}), (Numbers{6, 3, 1, 30, 6, 1}));
+  EXPECT_EQ(run_reference_numbers(Cumulative{.operation = kProd}, {numbers({3}, {65536, 32768, 2}, DType::kI32)}),
+            (Numbers{65536, -2147483648, 0}));
+}
 TEST(Cumulative, FollowsValues) {
   sym::Table t;
   const Expr n = t.symbol("n");
   EXPECT_EQ(inferred(Cumulative{}, {values_type({n, 3, n})}, t), "i64[3] {n, n + 3, 2*n + 3}");
+  EXPECT_EQ(inferred(Cumulative{.operation = kProd}, {values_type({n, 3, n})}, t), "i64[3] {n, 3*n, 3*n*n}");
 }
 TEST(Cumulative, SaysWhatIsWrong) {
   EXPECT_EQ(infer_error(Cumulative{.axis = 2}, {{{2, 4}}}), "axis 2 is outside [-2, 2) of x f32[2, 4]");

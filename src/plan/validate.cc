@@ -149,14 +149,15 @@ std::vector<sym::Program> layout_of(const Tensor& tensor) {
   return layout;
 }
 
-/// Checks a view that no step writes: it shows the elements of `whole`. A view may cut rows in another way, but it
-/// cannot show axes in another order without a copy.
+/// Checks a view that no step writes: it shows the elements of `whole`. A view may cut rows in another way, and read
+/// them as another type of the same width, but it cannot show axes in another order without a copy.
 Status validate_view(const Tensor& view, const Tensor& whole) {
   const bool unblocked = !view.format.is_blocked() && !whole.format.is_blocked();
   const bool rows = view.format.is_linear() && whole.format.is_linear();
   const bool alike = rows || ((unblocked || view.format == whole.format) && layout_of(view) == layout_of(whole));
-  return demand(view.dtype == whole.dtype && alike, "a view of '", whole.name, "', which is ", whole.dtype,
-                " in format ", whole.format, ", as ", view.dtype, " in format ", view.format,
+  const bool is_bit_cast = rows && bits_of(view.dtype) == bits_of(whole.dtype) && view.dtype != DType::kBool;
+  return demand((view.dtype == whole.dtype || is_bit_cast) && alike, "a view of '", whole.name, "', which is ",
+                whole.dtype, " in format ", whole.format, ", as ", view.dtype, " in format ", view.format,
                 ": its elements are in another order");
 }
 

@@ -162,14 +162,26 @@ TEST(PlanValidate, InputsAndOutputsAreThePrograms) {
             "f32 of rank 2 in format [1, 0] at 'y', which is f32 of rank 2 in format linear");
 }
 
+TEST(PlanValidate, ViewsReadBitsAsAnotherTypeOfTheSameWidth) {
+  const auto with = [](DType whole, DType view) {
+    return problem([&](Plan&, Profile& p) {
+      p.tensors[3].dtype = whole;
+      p.tensors[4].dtype = view;
+    });
+  };
+  EXPECT_EQ(with(DType::kF32, DType::kI32), "valid");
+  EXPECT_EQ(with(DType::kU8, DType::kI8), "valid");
+  EXPECT_NE(with(DType::kU8, DType::kBool), "valid");
+  EXPECT_NE(with(DType::kF16, DType::kF32), "valid");
+}
 TEST(PlanValidate, Views) {
   EXPECT_EQ(problem_of_profile([](Profile& p) {
               p.tensors[3].format = Format::permuted(std::vector<int>{1, 0});
             }),
             "tensor 4 'xw flat': a view of 'xw', which is f32 in format [1, 0], as f32 in format linear: its elements "
             "are in another order");
-  EXPECT_EQ(problem_of_profile([](Profile& p) { p.tensors[4].dtype = DType::kI32; }),
-            "tensor 4 'xw flat': a view of 'xw', which is f32 in format linear, as i32 in format linear: its elements "
+  EXPECT_EQ(problem_of_profile([](Profile& p) { p.tensors[4].dtype = DType::kI64; }),
+            "tensor 4 'xw flat': a view of 'xw', which is f32 in format linear, as i64 in format linear: its elements "
             "are in another order");
   EXPECT_EQ(problem([](Plan&, Profile& p) {  // the same order of what is there
               p.tensors[3].format = Format::permuted(std::vector<int>{1, 0});

@@ -6,15 +6,17 @@
 
 namespace kiln::steps {
 
-/// Running sums along one axis, row-major.
+/// Running sums or products along one axis, row-major.
 struct Cumulative {
   static constexpr std::string_view name = "cumulative";
   static constexpr StepTensors tensors{.present = 1, .least_inputs = 1, .most_inputs = 1, .outputs = 1};
 
+  CumulativeOperation operation = CumulativeOperation::kSum;
   int axis = 0;  ///< from the front
   bool exclusive = false, reverse = false;
 
   static void reflect(auto& self, auto f) {
+    f("operation", self.operation);
     f("axis", self.axis);
     f("exclusive", self.exclusive);
     f("reverse", self.reverse);

@@ -12,7 +12,7 @@ Match CumulativeRegions::match(const TacticContext& cx, ir::NodeId root) const {
   const ir::Node& node = cx.graph.node(root);
   const TensorType& x = cx.graph.type(node.inputs[0]);
   if (!is_kernel_float(x.dtype) && !is_index(x.dtype))
-    return reject("x is ", x, "; kernels sum f32, f16, bf16, i32 and i64");
+    return reject("x is ", x, "; kernels take f32, f16, bf16, i32 and i64");
   return Region{{root}, {node.inputs[0]}, node.outputs, {}};
 }
 
@@ -26,7 +26,8 @@ Result<StepDraft> CumulativeRegions::draft(const TacticContext& cx, const Region
   const SymbolicValues given = host_values(cx.graph, node, 1);
   const int axis =
       TRY(normalize_axis(given.empty() ? op.axis : given[0].value(), cx.graph.type(region.inputs[0]).rank()));
-  return step_draft(steps::Cumulative{.axis = axis, .exclusive = op.exclusive, .reverse = op.reverse});
+  return step_draft(
+      steps::Cumulative{.operation = op.operation, .axis = axis, .exclusive = op.exclusive, .reverse = op.reverse});
 }
 
 }  // namespace kiln

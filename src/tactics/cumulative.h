@@ -5,7 +5,7 @@
 
 namespace kiln {
 
-/// Takes running sums along any axis, row-major.
+/// Takes running sums and products along any axis, row-major.
 class CumulativeRegions : public Tactic {
  public:
   std::string_view name() const override { return "cumulative"; }

@@ -32,7 +32,7 @@ concept WithoutTactics =
 
 /// Ops that no backend computes.
 template <class T>
-concept LooksOnly = OneOf<T, ops::Reshape, ops::Squeeze, ops::Unsqueeze, ops::Identity>;
+concept LooksOnly = OneOf<T, ops::BitCast, ops::Identity, ops::Reshape, ops::Squeeze, ops::Unsqueeze>;
 
 /// Ops with which regions end that begin otherwise: what follows a contraction, or a nest. They have one list, but for
 /// Quantize, which may have more.

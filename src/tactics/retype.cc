@@ -5,6 +5,7 @@
 #include <map>
 
 #include "ir/copy.h"
+#include "ops/bit_cast.h"
 #include "ops/cast.h"
 #include "ops/constant.h"
 #include "ops/convolution.h"
@@ -102,8 +103,11 @@ class Retyper {
     return input > 0 && (op.as<ops::Quantize>() || op.as<ops::Dequantize>());
   }
 
-  /// Bodies compute in the types that they were made for, and plugins are asked for those of the network.
-  static bool keeps_types(const ir::Node& node) { return !node.bodies.empty() || node.op.as<ops::Plugin>(); }
+  /// Bodies compute in the types that they were made for, plugins are asked for those of the network, and bits are
+  /// those of the network's type.
+  static bool keeps_types(const ir::Node& node) {
+    return !node.bodies.empty() || node.op.as<ops::Plugin>() || node.op.as<ops::BitCast>();
+  }
 
   /// The float type of a node: that of its first float output or, without one, of its first float input. One that
   /// decides sizes reads what it was given: rounding would change how many there are.

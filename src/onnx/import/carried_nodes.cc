@@ -55,6 +55,7 @@ constexpr std::array kRules = {
     Rule{"Size", Treatment::kMoves, Results::kNone},
 
     Rule{"Add", Treatment::kWraps, Results::kFirst, 0, 2},
+    Rule{"CumProd", Treatment::kWraps},
     Rule{"CumSum", Treatment::kWraps},
     Rule{"Mul", Treatment::kWraps, Results::kFirst, 0, 2},
     Rule{"Neg", Treatment::kWraps},
@@ -81,6 +82,7 @@ constexpr std::array kRules = {
     Rule{"TopK", Treatment::kOrders},
     Rule{"Unique", Treatment::kOrders},
 
+    Rule{"BitCast", Treatment::kKnowsCarriers},
     Rule{"BitShift", Treatment::kKnowsCarriers},
     Rule{"BitwiseAnd", Treatment::kKnowsCarriers},
     Rule{"BitwiseNot", Treatment::kKnowsCarriers},

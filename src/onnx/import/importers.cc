@@ -38,6 +38,15 @@ const Table& ml_table() {
   return kTable;
 }
 
+const Table& preview_table() {
+  static const Table kTable = {
+#define IMPORT(op_type, function) {#op_type, &importers::preview::function},
+#include "onnx/importers_preview.def"
+#undef IMPORT
+  };
+  return kTable;
+}
+
 const Table& training_table() {
   static const Table kTable = {
 #define IMPORT(op_type, function) {#op_type, &importers::training::function},
@@ -51,6 +60,7 @@ const Table* table_of(std::string_view domain) {
   if (domain.empty()) return &onnx_table();
   if (domain == "com.microsoft") return &microsoft_table();
   if (domain == "ai.onnx.ml") return &ml_table();
+  if (domain == "ai.onnx.preview") return &preview_table();
   return domain == "ai.onnx.preview.training" ? &training_table() : nullptr;
 }
 

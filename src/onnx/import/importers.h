@@ -26,6 +26,11 @@ namespace ml {
 #include "onnx/importers_ml.def"
 #undef IMPORT
 }  // namespace ml
+namespace preview {
+#define IMPORT(op_type, function) Status function(ImportContext&);
+#include "onnx/importers_preview.def"
+#undef IMPORT
+}  // namespace preview
 namespace training {
 #define IMPORT(op_type, function) Status function(ImportContext&);
 #include "onnx/importers_training.def"

@@ -1,4 +1,4 @@
-/// Running sums along an axis.
+/// Running sums along an axis. Products are ops that the parser alone makes.
 #include "ops/cumulative.h"
 
 #include "api/build/layers/layers.h"
@@ -37,6 +37,12 @@ Result<nv::ICumulativeLayer*> add_cumulative(Network& network, nv::ITensor& inpu
                            .reverse = reverse};
   return network.add<CumulativeLayer>(op, {x, along}, Settings::kComplete);
 }
-MakeLayer maker_of(Tag<ops::Cumulative>) { return make<CumulativeLayer>; }
+MakeLayer maker_of(Tag<ops::Cumulative>) {
+  return [](Network& network, ir::NodeId node) -> std::unique_ptr<Layer> {
+    const auto& op = *network.graph().node(node).op.as<ops::Cumulative>();
+    if (op.operation == CumulativeOperation::kSum) return make<CumulativeLayer>(network, node);
+    return make<LayerAsIdentity<ops::Cumulative>>(network, node);
+  };
+}
 
 }  // namespace kiln::api

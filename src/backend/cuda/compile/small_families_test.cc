@@ -104,7 +104,8 @@ TEST(SampleKernels, AllCompile) {
 }
 TEST(CumulativeKernel, AllCompile) {
   for (const DType type : {DType::kF32, DType::kF16, DType::kBF16, DType::kI32, DType::kI64}) {
-    COMPILES(cumulative_source(type));
+    COMPILES(cumulative_source(CumulativeOperation::kSum, type));
+    COMPILES(cumulative_source(CumulativeOperation::kProd, type));
   }
 }
 TEST(NonZeroKernel, AllCompile) {

@@ -1,4 +1,4 @@
-/// Running sums: kernels/scan.
+/// Running sums and products: kernels/scan.
 #include "tactics/cumulative.h"
 
 #include "backend/cuda/compile/scan/cumulative.h"
@@ -12,7 +12,8 @@ class CumulativeTactic final : public CumulativeRegions {
  public:
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
     StepDraft step = cuda_step(TRY(draft(cx, region, variant)));
-    step.binary = TRY(compile_kernel(cx, cumulative_source(cx.graph.type(region.inputs[0]).dtype)));
+    const auto operation = cx.graph.node(region.nodes[0]).op.as<ops::Cumulative>()->operation;
+    step.binary = TRY(compile_kernel(cx, cumulative_source(operation, cx.graph.type(region.inputs[0]).dtype)));
     return step;
   }
 };

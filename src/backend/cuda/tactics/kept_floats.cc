@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "ops/bit_cast.h"
 #include "ops/convolution.h"
 #include "ops/element_wise.h"
 #include "ops/non_max_suppression.h"
@@ -97,8 +98,9 @@ bool hands_memory_on(const ir::Graph& graph, const ir::Node& node) {
          is_moved_input(graph, node.input(Recurrence::kInitialC)) && graph.num_uses(node.outputs[Recurrence::kYC]) > 0;
 }
 
-/// Whether the op chooses among its operands by their order: rounding makes equal what is not.
-bool selects(const Op& op) { return op.as<ops::NonMaxSuppression>() || op.as<ops::TopK>(); }
+/// Whether the op chooses among its operands by their order, or takes their bits: rounding makes equal what is not, and
+/// other bits.
+bool selects(const Op& op) { return op.as<ops::BitCast>() || op.as<ops::NonMaxSuppression>() || op.as<ops::TopK>(); }
 
 bool has_reader(const ir::Graph& graph, const ir::Node& node, auto is) {
   return std::ranges::any_of(node.outputs,

@@ -149,6 +149,17 @@ TEST(LowerFloats, KeepsWhatASelectionReads) {
   EXPECT_EQ(types.at("n"), DType::kF32);
   EXPECT_EQ(types.at("m"), DType::kF16);
 }
+TEST(LowerFloats, KeepsWhatBitsAreTakenOf) {
+  const auto types = lowered(
+      "x: f32[8, 64]; w: f32[64, 64]; p = MatrixMultiply(x, w); a = Unary{kind=abs}(p); b = BitCast{to=i32}(a); "
+      "f = BitCast{to=f32}(b); r = Unary{kind=neg}(p); return b, f, r",
+      {.fp16 = true});
+  EXPECT_EQ(types.at("p"), DType::kF16);
+  EXPECT_EQ(types.at("r"), DType::kF16);
+  EXPECT_EQ(types.at("a"), DType::kF32);
+  EXPECT_EQ(types.at("b"), DType::kI32);
+  EXPECT_EQ(types.at("f"), DType::kF32);
+}
 
 /// A recurrence whose input's products are computed before it has no w.
 TEST(LowerFloats, TakesOpsWithoutAnInput) {

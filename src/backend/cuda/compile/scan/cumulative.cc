@@ -5,7 +5,7 @@
 
 namespace kiln::cuda {
 
-KernelSource cumulative_source(DType dtype) {
+KernelSource cumulative_source(CumulativeOperation operation, DType dtype) {
   const std::string_view integer = dtype == DType::kI64 ? "uint64_t" : "uint32_t";  // wraps
   const std::string_view sum = is_float(dtype) ? "float" : integer;
   const std::string types = str(is_float(dtype) ? element_name(dtype) : integer, ", ", sum);
@@ -14,6 +14,11 @@ KernelSource cumulative_source(DType dtype) {
   };
   KernelSource source;
   source.entry = "cumulative";
+  if (operation == CumulativeOperation::kProd) {
+    source.prelude = str("#include \"scan/cumulative.cuh\"\n",
+                         entry("cumulative", str("kiln::cumulative_products<", types, ">(args)")));
+    return source;
+  }
   source.prelude = str("#include \"scan/cumulative.cuh\"\n",
                        entry("cumulative_sums", str("cumulative_chunks<", types, ", false>(args)")),
                        entry("cumulative_starts", str("kiln::cumulative_starts<", sum, ">(args)")),

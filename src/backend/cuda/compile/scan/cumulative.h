@@ -2,11 +2,12 @@
 #pragma once
 
 #include "backend/cuda/compile/kernel_source.h"
+#include "ops/cumulative.h"
 #include "tensor/dtype.h"
 
 namespace kiln::cuda {
 
-/// f32, f16, bf16, i32 or i64.
-KernelSource cumulative_source(DType dtype);
+/// Of f32, f16, bf16, i32 or i64.
+KernelSource cumulative_source(CumulativeOperation operation, DType dtype);
 
 }  // namespace kiln::cuda

@@ -27,6 +27,10 @@ CumulativePlan plan_cumulative(const steps::Cumulative& step, const Extents& x, 
   c.exclusive = step.exclusive;
   c.reverse = step.reverse;
   if (c.rows == 0 || c.length == 0) return plan;
+  if (step.operation == CumulativeOperation::kProd) {
+    plan.calls.push_back({"cumulative", blocks_of(ceil_div(c.rows, kScanThreads))});
+    return plan;
+  }
   // Chunks are as long as is worth a block, and as many as fill a GPU.
   constexpr int64_t kBlocks = 2048;
   constexpr int64_t kShort = 64;

@@ -1,6 +1,6 @@
-// Running sums along rows. A block sums a chunk of one row, or a chunk of as many rows side by side as it has threads.
-// Where rows have several chunks, the first launch sums these, the second sums the sums, and the third goes on from
-// there.
+// Running sums and products along rows. A block sums a chunk of one row, or a chunk of as many rows side by side as it
+// has threads. Where rows have several chunks, the first launch sums these, the second sums the sums, and the third
+// goes on from there.
 #pragma once
 
 #include "scan/arguments.h"
@@ -96,6 +96,23 @@ __device__ __forceinline__ void cumulative_chunks(const Cumulative& c) {
   A* own = sums + row * c.chunks + chunk;
   const A sum = scan_column<A, kPut>(c, ScannedRow<T>(c, row), chunk, kPut && sums ? *own : A(0));
   if (!kPut) *own = sum;
+}
+
+/// Running products: a thread has a row, and multiplies from its beginning on, as the order of factors matters:
+/// products of later ones alone may leave the range of floats.
+template <class T, class A>
+__device__ __forceinline__ void cumulative_products(const Cumulative& c) {
+  pdl_launch();
+  pdl_wait();
+  const int64_t at = int64_t(blockIdx.x) * cuda::kScanThreads + threadIdx.x;
+  if (at >= c.rows) return;
+  const ScannedRow<T> row(c, at);
+  A product = 1;
+  for (int64_t i = 0; i < c.length; ++i) {
+    const A before = product;
+    product *= row[i];
+    row.put(i, c.exclusive ? before : product);
+  }
 }
 
 /// The sums of a row's chunks become those of all chunks before.

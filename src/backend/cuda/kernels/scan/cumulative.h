@@ -1,4 +1,4 @@
-/// Running sums, by the kernels of cumulative.cuh.
+/// Running sums and products, by the kernels of cumulative.cuh.
 #pragma once
 
 #include <vector>
