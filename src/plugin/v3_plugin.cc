@@ -23,16 +23,6 @@ namespace {
 
 using Build = nv::v_1_0::IPluginV3OneBuild;
 
-/// The part of a plugin for `type`, told by its own kind: the API forbids to override getInterfaceInfo.
-template <class Part>
-Result<Part*> part_of(nv::IPluginV3& plugin, nv::PluginCapabilityType type, const char* kind) {
-  nv::IPluginCapability* const part = plugin.getCapabilityInterface(type);
-  if (!part) return nullptr;
-  if (kind_of(part) != kind)
-    return error(Code::kUnsupported, "its part is of interface '", kind_of(part), "'; '", kind, "' is needed");
-  return static_cast<Part*>(part);
-}
-
 /// The parts of a plugin that it has.
 struct Parts {
   nv::IPluginV3OneCore* core = nullptr;
