@@ -328,10 +328,8 @@ Result<std::shared_ptr<const PluginObject>> V3Plugin::adopt(std::unique_ptr<nv::
   nv::IPluginV3* const plugin = owned.get();
   const auto runtime = around == Around::kAheadOfTime ? Parts::Runtime::kNone : Parts::Runtime::kNeeded;
   const Parts parts = TRY(in_context(Parts::of(*plugin, phase, runtime), [] { return "the plugin"; }));
-  const auto text = [](const char* words) { return std::string(words ? words : ""); };
-  PluginIdentity identity{text(parts.core->getPluginName()), text(parts.core->getPluginVersion()),
-                          text(parts.core->getPluginNamespace())};
-  TRY(require(!identity.name.empty(), "the plugin: getPluginName returned no name"));
+  PluginIdentity identity = TRY(identity_of("getPluginName", parts.core->getPluginName(),
+                                            parts.core->getPluginVersion(), parts.core->getPluginNamespace()));
   if (phase == nv::TensorRTPhase::kBUILD) TRY(require_output_count(identity, parts.build->getNbOutputs()));
   return std::make_shared<const V3Plugin>(std::move(owned), around, parts, std::move(identity), services);
 }
