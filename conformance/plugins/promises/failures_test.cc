@@ -145,6 +145,14 @@ const Answer kAnswers[] = {
        b.num_outputs = 2, b.shapes = [](auto* in, auto*, auto* out, auto&) { out[0] = in[0]; };
      }),
      "plugin 'Recorded' version '1': getOutputShapes: output 1 would have -1 dimensions"},
+    {"OptimumAboveTheUpperBound", changed([](Behaviour& b) {
+       b.num_outputs = 2, b.shapes = [](auto* in, auto*, auto* out, auto& e) {
+         out[0].nbDims = 1, out[0].d[0] = e.declareSizeTensor(1, *e.constant(3), *in[0].d[0]);
+         out[1].nbDims = 0;
+       };
+     }),
+     "plugin 'Recorded' version '1': getOutputShapes: declareSizeTensor: output 1: the optimum 3 is above the upper "
+     "bound 2"},
     {"FieldWithoutData", changed([](Behaviour& b) {
        b.fields = {{"f", nv::PluginFieldType::kINT32, 3, {}}};
      }),
