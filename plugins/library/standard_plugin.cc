@@ -79,6 +79,7 @@ Result<std::vector<nv::ITensor*>> add_layers(const Plugin& plugin, Layers& layer
     values.push_back(is_byte(computation, input->getType()) ? dequantized(value, scale_of(types.size())) : value);
     types.push_back(input->getType());
   }
+  TRY(computation.check_constants(values));
   const Types wanted = computation.output_types(types);
   const bool between_bytes = std::ranges::any_of(wanted, [&](nv::DataType type) { return is_byte(computation, type); });
   const std::vector<Value> results =
