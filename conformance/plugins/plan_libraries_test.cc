@@ -261,6 +261,10 @@ TEST_F(PlanLibraries, ABuildRefusesWhatNoRuntimeCouldLoad) {
   ::setenv("KILN_TEST_NO_LICENCE", "1", 1);
   EXPECT_NE(error_of({file("throws_when_loaded")}).find("its initialiser threw: no licence"), std::string::npos);
   ::unsetenv("KILN_TEST_NO_LICENCE");
+  const std::string again = testing::TempDir() + "brings_doubles_again.so";
+  fs::copy_file(file("doubles"), again, fs::copy_options::overwrite_existing);
+  EXPECT_EQ(error_of({file("doubles"), again}), call + "'" + again + "': it brings plugin 'Doubles' version '1', as '" +
+                                                    file("doubles") + "' does; one library of a plan may bring it\n");
   const auto bytes = plan({file("doubles"), file("doubles")});
   EXPECT_TRUE(bytes);
   EXPECT_EQ(g_logger.take_errors(), "IBuilderConfig::setPluginsToSerialize: '" + file("doubles") + "' stands twice\n");

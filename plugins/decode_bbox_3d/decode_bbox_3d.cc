@@ -123,6 +123,7 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   settings.offset = TRY(fields.number("dir_offset", 0.78539));
   settings.limit_offset = TRY(fields.number("dir_limit_offset", 0));
   settings.score_threshold = TRY(fields.number("score_thresh", 0));
+  TRY(require(!std::isnan(settings.score_threshold), "score_thresh is ", settings.score_threshold));
   const int64_t bins = TRY(fields.integer("num_dir_bins", 2));
   if (settings.range.empty()) settings.range.resize(6);
   TRY(require(settings.range.size() == 6, "point_cloud_range has ", settings.range.size(), " numbers; 6 are needed"));

@@ -116,6 +116,7 @@ TEST(DecodeBbox3D, RefusesWhatItDoesNotHave) {
     inputs[1] = noise({1, 2, 2, channels}, 1);
     return error_of("DecodeBbox3DPlugin", "1", attributes, inputs);
   };
+  EXPECT_NE(refusal(attributes({.threshold = NAN}), 42).find("score_thresh is nan"), std::string::npos);
   EXPECT_NE(refusal(attributes({.bins = 0}), 42).find("num_dir_bins is 0"), std::string::npos);
   EXPECT_NE(refusal(attributes({}), 21).find("input 1 has 21 channels; 3 classes need 42"), std::string::npos);
   EXPECT_NE(refusal(Attributes().set("anchors", kSizes), 42).find("anchors has 24 numbers, anchor_bottom_height 0"),

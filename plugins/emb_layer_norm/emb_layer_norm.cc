@@ -14,9 +14,14 @@
 //   out  y         [T, E, 1, 1]
 //        nothing   a scalar that nobody reads, i32 (version 4: y's type); of versions 3 and 5 instead
 //        e         [T, E, 1, 1], y's type
+// An id below 0 or beyond its table, and a place beyond the last position, are errors of the build where they are known
+// to it, else of the run. Starts of packed sequences begin with 0 and rise; of others that only the run knows, a
+// token's place counts from the greatest start that is not behind it, or from 0.
 //   fields  output_fp16  0: y is f32, 1: f16. full_mask, mha_type_id  of TensorRT's fused kernels, without effect here.
 //           bert_embeddings_layernorm_beta, _gamma  [E]. bert_embeddings_word_embeddings, _token_type_embeddings,
 //           _position_embeddings  [number of them, E]
+#include <limits>
+
 #include "library/bert.h"
 
 namespace kiln::plugins {
@@ -53,18 +58,28 @@ class EmbLayerNorm final : public StandardPlugin {
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     for (size_t i = 0; i < (is_packed_ ? 2U : 3U); ++i) TRY(require_rank(inputs, i, is_packed_ ? 1 : 2));
     TRY(require_same(inputs, 0, 1));
-    if (!is_packed_) TRY(require_same(inputs, 0, 2));
+    if (!is_packed_) {
+      TRY(require_same(inputs, 0, 2));
+      const int64_t length = inputs[0][0].number().value_or(0);
+      TRY(require(length <= rows_of(tables_.position), "a sequence has ", length, " tokens; there are ",
+                  rows_of(tables_.position), " positions"));
+    }
     const auto hidden = static_cast<int64_t>(tables_.gamma.size());
     if (!is_packed_) return std::vector<Shape>{{inputs[0][0], inputs[0][1], hidden, 1, 1}, {inputs[0][1], 1}};
     TRY(require_rank(inputs, 2, 1));
     const Shape packed = {inputs[0][0], hidden, 1, 1};
     return std::vector<Shape>{packed, gives_sum_ ? packed : Shape{}};
   }
+  Status check_constants(std::span<const Value> inputs) const override {
+    TRY(check_ids("token", inputs[0], tables_.word));
+    TRY(check_ids("segment", inputs[1], tables_.type));
+    return is_packed_ ? check_starts(inputs[2], inputs[0].extent(0)) : Status();
+  }
   std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const override {
     const Value place = is_packed_ ? place_in_sequence(layers, inputs)
                                    : unsqueeze(layers.iota(inputs[0].extent(0), nv::DataType::kINT32), {1});
-    const Value x = gather(table(layers, tables_.word), inputs[0], 0) +
-                    gather(table(layers, tables_.type), inputs[1], 0) +
+    const Value x = gather(table(layers, tables_.word), from_front(inputs[0]), 0) +
+                    gather(table(layers, tables_.type), from_front(inputs[1]), 0) +
                     gather(table(layers, tables_.position), place, 0);
     const Value y = normalized(x, {-1}, kLayerNormEps) * table(layers, tables_.gamma) + table(layers, tables_.beta);
     const auto with_two_axes = [](const Value& value) { return unsqueeze(value, {value.rank(), value.rank() + 1}); };
@@ -75,6 +90,18 @@ class EmbLayerNorm final : public StandardPlugin {
   }
 
  private:
+  int64_t rows_of(const std::vector<float>& table) const {
+    return static_cast<int64_t>(table.size() / tables_.gamma.size());
+  }
+  Status check_ids(const char* what, const Value& ids, const std::vector<float>& table) const {
+    const auto known = known_integers(ids);
+    for (size_t i = 0; known && i < known->size(); ++i)
+      TRY(require((*known)[i] >= 0 && (*known)[i] < rows_of(table), "the id of ", what, ' ', i, " is ", (*known)[i],
+                  "; the table has ", rows_of(table), " rows"));
+    return {};
+  }
+  /// Ids below 0 as one that no table has: a gather counts negative indices from the back.
+  static Value from_front(const Value& ids) { return select(-1.0 < ids, ids, std::numeric_limits<int32_t>::min()); }
   /// How far a token is behind the start of its sequence: that is the greatest start that is not behind it.
   static Value place_in_sequence(Layers& layers, std::span<const Value> inputs) {
     const Value token = unsqueeze(layers.iota(inputs[0].extent(0), nv::DataType::kINT32), {1});

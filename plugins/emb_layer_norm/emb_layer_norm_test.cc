@@ -81,6 +81,63 @@ TEST_P(OfOneLength, RefusesTablesThatDoNotFit) {
             std::string::npos);
 }
 
+/// The error for one token and one segment, of inputs or of constants.
+std::string error_of_ids(const char* version, double token, double segment, bool are_constants) {
+  Tensor tokens = ints({1, 1}, {token}), segments = ints({1, 1}, {segment});
+  tokens.is_constant = segments.is_constant = are_constants;
+  return error_of(kName, version, attributes(), {tokens, segments, ints({1, 1}, {1})});
+}
+
+TEST_P(OfOneLength, IdsOutsideOfTheirTablesAreErrors) {
+  const auto expect = [](const std::string& text, const char* words) {
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+  };
+  EXPECT_EQ(error_of_ids(GetParam(), 8, 1, true), "");
+  expect(error_of_ids(GetParam(), -1, 0, true), "the id of token 0 is -1; the table has 9 rows");
+  expect(error_of_ids(GetParam(), 9, 0, true), "the id of token 0 is 9; the table has 9 rows");
+  expect(error_of_ids(GetParam(), 0, 2, true), "the id of segment 0 is 2; the table has 2 rows");
+  EXPECT_EQ(error_of_ids(GetParam(), 8, 1, false), "");
+  expect(error_of_ids(GetParam(), -1, 0, false), "index -2147483648 is outside [-9, 9)");
+  expect(error_of_ids(GetParam(), 9, 0, false), "index 9 is outside [-9, 9)");
+  expect(error_of_ids(GetParam(), 0, -2, false), "index -2147483648 is outside [-2, 2)");
+}
+
+TEST_P(OfOneLength, RefusesMoreTokensThanPositions) {
+  const Tensor tokens = ints({7, 1}, std::vector<double>(7, 0));
+  EXPECT_NE(error_of(kName, GetParam(), attributes(), {tokens, tokens, tokens})
+                .find("a sequence has 7 tokens; there are 6 positions"),
+            std::string::npos);
+}
+
+TEST_P(Packed, StartsOfConstantsBeginWithZeroAndRise) {
+  const Tensor tokens = ints({4}, {0, 1, 2, 3}), segments = ints({4}, {0, 0, 0, 0}), longest = ints({4}, {0, 0, 0, 0});
+  const auto error = [&](std::vector<double> starts) {
+    return error_of(kName, GetParam(), attributes(),
+                    {tokens, segments, as_constant(ints({static_cast<int64_t>(starts.size())}, starts)), longest});
+  };
+  EXPECT_EQ(error({0, 2, 2, 4}), "");
+  for (const auto& [starts, words] :
+       {std::pair{std::vector<double>{1, 4}, "the starts of sequences begin with 1; the first sequence starts at 0"},
+        std::pair{std::vector<double>{0, 3, 2, 4},
+                  "start 2 of the sequences is 2, and the one before it 3; they have to rise"},
+        std::pair{std::vector<double>{0, 5}, "the last sequence ends at 5; there are 4 tokens"}}) {
+    const std::string text = error(starts);
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+  }
+}
+
+/// The first token's sequence begins with it, and starts that fall are passed by.
+TEST_P(Packed, StartsOfARunThatAreNoneCountFromTheGreatestBehind) {
+  const Tensor tokens = ints({4}, {8, 0, 3, 4}), segments = ints({4}, {0, 0, 1, 0}), starts = ints({4}, {3, 1, 3, 4}),
+               longest = ints({4}, {0, 0, 0, 0});
+  const std::vector<size_t> places = {0, 0, 1, 0};
+  Tensor y{{4, 4, 1, 1}, {}};
+  for (size_t i = 0; i < 4; ++i)
+    for (const double value : embedded(tokens.values[i], segments.values[i], places[i])) y.values.push_back(value);
+  const Tensor nothing = GetParam() == std::string("2") ? ints({}, {0}) : Tensor{{}, {0}};
+  expect_outputs(kName, GetParam(), attributes(), {tokens, segments, starts, longest}, {y, nothing});
+}
+
 TEST_P(Packed, CountsPlacesFromEachStart) {
   const Tensor tokens = ints({7}, {8, 0, 3, 4, 1, 2, 5}), segments = ints({7}, {0, 0, 1, 0, 1, 1, 0}),
                starts = ints({4}, {0, 2, 3, 7}), longest = ints({4}, {0, 0, 0, 0});

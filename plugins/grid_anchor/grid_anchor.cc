@@ -72,16 +72,17 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields, bool is
   for (int64_t l = 0; l < count; ++l) {
     const auto at = static_cast<size_t>(l) * per_map;
     Map map{shapes[at], shapes[at + per_map - 1], {}, {}};
-    constexpr int64_t kMost =
-        1 << 15;  // a map of that size has boxes of 16 GiB and more; greater ones would not be counted in 64 bits
-    TRY(require(map.height > 0 && map.width > 0 && map.height <= kMost && map.width <= kMost, "feature map ", l, " is ",
-                map.height, " by ", map.width, "; 1 to ", kMost, " each way are possible"));
+    TRY(require(map.height > 0 && map.width > 0, "feature map ", l, " is ", map.height, " by ", map.width,
+                "; 1 each way is the least"));
     if (l == 0) {
       add_sizes(map, {0.1F, scale(0), scale(0)}, ratios);
     } else {
       add_sizes(map, std::vector<float>(ratios.size(), scale(l)), ratios);
       add_sizes(map, {std::sqrt(scale(l) * scale(l + 1))}, {1});
     }
+    const auto boxes = static_cast<int64_t>(map.widths.size());
+    TRY(require(map.height <= kMostAnchors / boxes / map.width, "feature map ", l, " is ", map.height, " by ",
+                map.width, " with ", boxes, " boxes a cell; ", kMostAnchors, " boxes of a map at most are possible"));
     maps.push_back(std::move(map));
   }
   return std::make_shared<GridAnchor>(std::move(maps), variance);

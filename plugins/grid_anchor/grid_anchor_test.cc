@@ -49,8 +49,13 @@ TEST(GridAnchor, HasSizesForEachMap) {
 TEST(GridAnchor, RefusesMapsThatAreNone) {
   EXPECT_NE(error_of("GridAnchor_TRT", "1", attributes({4, 0, 1}), {}).find("feature map 1 is 0 by 0"),
             std::string::npos);
-  EXPECT_NE(error_of("GridAnchor_TRT", "1", attributes({2'000'000'000, 2, 1}), {}).find("1 to 32768 each way"),
-            std::string::npos);
+  for (const int32_t side : {4096, 2'000'000'000}) {
+    const std::string error = error_of("GridAnchor_TRT", "1", attributes({4, side, 1}), {});
+    EXPECT_NE(error.find(
+                  str("feature map 1 is ", side, " by ", side, " with 5 boxes a cell; 4194304 boxes of a map at most")),
+              std::string::npos)
+        << error;
+  }
 }
 
 TEST(GridAnchor, RefusesMissingMaps) {

@@ -13,6 +13,18 @@ Status require_float_type(const Fields& fields) {
   return require(type != BertType::kBytes, "type_id is 2 (INT8); this plugin has 0 (FP32) and 1 (FP16)");
 }
 
+Status check_starts(const Value& starts, const Extent& tokens) {
+  const auto known = known_integers(starts);
+  if (!known) return {};
+  TRY(require(!known->empty() && known->front() == 0, "the starts of sequences begin with ",
+              known->empty() ? "nothing" : str(known->front()), "; the first sequence starts at 0"));
+  for (size_t i = 1; i < known->size(); ++i)
+    TRY(require((*known)[i] >= (*known)[i - 1], "start ", i, " of the sequences is ", (*known)[i],
+                ", and the one before it ", (*known)[i - 1], "; they have to rise"));
+  return require(known->back() <= tokens.number().value_or(known->back()), "the last sequence ends at ", known->back(),
+                 "; there are ", tokens.number().value_or(0), " tokens");
+}
+
 Result<std::vector<float>> hidden_numbers(const Fields& fields, std::string_view name) {
   std::vector<float> numbers = TRY(fields.floats(name));
   TRY(require(!numbers.empty(), "field '", name, "' is missing"));

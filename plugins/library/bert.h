@@ -20,6 +20,9 @@ enum class BertType : int8_t {
 Result<BertType> bert_type(const Fields& fields);
 /// Fails for other types than floats.
 Status require_float_type(const Fields& fields);
+/// Fails where the starts of packed sequences are a constant that does not begin with 0, falls, or ends behind the
+/// tokens; `tokens` is the number of all.
+Status check_starts(const Value& starts, const Extent& tokens);
 /// A list of one number for each of the hidden units; fails where it is absent.
 Result<std::vector<float>> hidden_numbers(const Fields& fields, std::string_view name);
 

@@ -92,6 +92,7 @@ Result<std::unique_ptr<nv::IHostMemory>> plan_of(const Plugin& plugin, const Eng
   for (size_t i = 0; i < inputs.size(); ++i)
     tensors.push_back(network->addInput(name_of("in", i).c_str(), inputs[i].type, inputs[i].dims));
   Layers layers(*network);
+  // What the network refused, its logger has been told.
   const std::vector<nv::ITensor*> outputs = TRY(add_layers(plugin, layers, tensors, scales_of(told)));
   TRY(require_told(outputs, told.outputs));
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -74,6 +74,34 @@ bool is_integer(Type type) {
 }
 bool is_number(Type type) { return !std::isnan(number_at(type, std::array<std::byte, 8>{}, 0)); }
 
+/// "kINT32"; the number of a type that has no name.
+std::string name_of(Type type) {
+  static constexpr std::array kNames = {"kFLOAT16", "kFLOAT32", "kFLOAT64", "kINT8",  "kINT16", "kINT32", "kCHAR",
+                                        "kDIMS",    "kUNKNOWN", "kBF16",    "kINT64", "kFP8",   "kINT4",  "kFP4"};
+  const auto index = static_cast<size_t>(type);
+  return index < kNames.size() ? kNames[index] : str(static_cast<int32_t>(type));
+}
+
+/// The number as an integer, if it is one that 64 bits hold.
+std::optional<int64_t> exact_integer(Type type, std::span<const std::byte> data, int64_t i) {
+  if (is_integer(type)) return integer_at(type, data, i);
+  constexpr double kBeyond = 0x1p63;
+  const double number = number_at(type, data, i);
+  if (number != std::trunc(number) || number < -kBeyond || number >= kBeyond) return std::nullopt;
+  return static_cast<int64_t>(number);
+}
+
+/// The number, if kFLOAT32 holds it as it is; NaN counts as held.
+std::optional<double> exact_float(Type type, std::span<const std::byte> data, int64_t i) {
+  const double number = number_at(type, data, i);
+  if (std::isnan(number)) return number;
+  if (static_cast<double>(static_cast<float>(number)) != number) return std::nullopt;
+  if (is_integer(type) && exact_integer(Type::kFLOAT64, std::as_bytes(std::span(&number, 1)), 0) !=
+                              std::optional(integer_at(type, data, i)))
+    return std::nullopt;
+  return number;
+}
+
 /// The type of a given field. A single small integer that is called FLOAT32 where an integer is due is one: TensorRT
 /// looks at its bytes alone, and a builder of BERT names that type.
 Type type_of(const nv::PluginField& given, const nv::PluginField& described) {
@@ -127,12 +155,13 @@ Result<Fields> Fields::of(const nv::PluginFieldCollection* given, std::span<cons
     TRY(require(field.name != nullptr, "field ", i, " has no name"));
     const auto described =
         std::ranges::find_if(known, [&](const nv::PluginField& one) { return std::strcmp(one.name, field.name) == 0; });
-    if (described == known.end() || result.has(field.name)) continue;
+    if (described == known.end()) continue;
     const bool may_be_null = described->length == 0;
     if (may_be_null && !field.data) continue;
+    TRY(require(!result.has(field.name), "field '", field.name, "' is given twice"));
     const Type type = type_of(field, *described);
     const size_t size = size_of(type);
-    TRY(require(size > 0, "field '", field.name, "' has type ", static_cast<int32_t>(field.type),
+    TRY(require(size > 0, "field '", field.name, "' has type ", name_of(field.type),
                 ", which no standard plugin reads"));
     TRY(require(field.length >= 0 && (field.data || field.length == 0), "field '", field.name, "' of length ",
                 field.length, " has no data"));
@@ -177,6 +206,14 @@ Result<Fields> Fields::deserialize(std::span<const std::byte> bytes) {
   return result;
 }
 
+std::string Fields::needs(const Field& field, Type wanted) {
+  return str("field '", field.name, "' has type ", name_of(field.type), "; the plugin needs ", name_of(wanted));
+}
+std::string Fields::shown(const Field& field, int32_t i) {
+  return is_integer(field.type) ? str(integer_at(field.type, field.data, i))
+                                : str(number_at(field.type, field.data, i));
+}
+
 const Fields::Field* Fields::find(std::string_view name) const {
   const auto found = std::ranges::find(fields_, name, &Field::name);
   return found == fields_.end() ? nullptr : &*found;
@@ -186,8 +223,12 @@ Result<std::vector<double>> Fields::numbers(std::string_view name) const {
   std::vector<double> result;
   const Field* const field = find(name);
   if (!field) return result;
-  TRY(require(is_number(field->type), "field '", name, "' is no list of numbers"));
-  for (int32_t i = 0; i < field->length; ++i) result.push_back(number_at(field->type, field->data, i));
+  TRY(require(is_number(field->type), needs(*field, Type::kFLOAT32)));
+  for (int32_t i = 0; i < field->length; ++i) {
+    const auto number = exact_float(field->type, field->data, i);
+    TRY(require(number.has_value(), needs(*field, Type::kFLOAT32), ", which does not hold ", shown(*field, i)));
+    result.push_back(*number);
+  }
   return result;
 }
 
@@ -201,8 +242,12 @@ Result<std::vector<int64_t>> Fields::integers(std::string_view name) const {
                 " dimensions"));
     return std::vector<int64_t>(dims.d, dims.d + dims.nbDims);
   }
-  TRY(require(is_integer(field->type), "field '", name, "' is no list of integers"));
-  for (int32_t i = 0; i < field->length; ++i) result.push_back(integer_at(field->type, field->data, i));
+  TRY(require(is_number(field->type), needs(*field, Type::kINT32)));
+  for (int32_t i = 0; i < field->length; ++i) {
+    const auto number = exact_integer(field->type, field->data, i);
+    TRY(require(number.has_value(), needs(*field, Type::kINT32), ", which does not hold ", shown(*field, i)));
+    result.push_back(*number);
+  }
   return result;
 }
 
@@ -244,7 +289,7 @@ Result<bool> Fields::flag(std::string_view name, bool otherwise) const {
 Result<std::string> Fields::text(std::string_view name, std::string_view otherwise) const {
   const Field* const field = find(name);
   if (!field) return std::string(otherwise);
-  TRY(require(field->type == Type::kCHAR, "field '", name, "' is no text"));
+  TRY(require(field->type == Type::kCHAR, needs(*field, Type::kCHAR)));
   std::string result(reinterpret_cast<const char*>(field->data.data()), field->data.size());
   while (!result.empty() && result.back() == '\0') result.pop_back();
   return result;

@@ -15,31 +15,32 @@ namespace kiln::plugins {
 
 namespace nv = nvinfer1;
 
-/// Copies of those fields of a collection that a plugin knows; others are not looked at. Reading fails where a field's
-/// type or length is another than asked for.
+/// Copies of those fields of a collection that a plugin knows; others are not looked at. Numbers of another type than
+/// is asked for are converted where they stay the same: 2.0 is the integer 2. Reading fails for others, and where the
+/// length is another.
 class Fields {
  public:
-  /// Fails for a null list, or a field of some length without data.
+  /// Fails for a null list, a field of some length without data, or one that is given twice.
   static Result<Fields> of(const nv::PluginFieldCollection* given, std::span<const nv::PluginField> known);
   /// What `serialize` wrote. Fails (kCorrupt) for other bytes.
   static Result<Fields> deserialize(std::span<const std::byte> bytes);
   std::vector<std::byte> serialize() const;
 
   bool has(std::string_view name) const { return find(name) != nullptr; }
-  /// A single number of any integer type.
+  /// A single integer of 64 bits at most.
   Result<int64_t> integer(std::string_view name) const;
   Result<int64_t> integer(std::string_view name, int64_t otherwise) const;
   /// The same, of a number that fits 32 bits; fails for others.
   Result<int32_t> int32(std::string_view name) const;
   Result<int32_t> int32(std::string_view name, int32_t otherwise) const;
   Result<bool> flag(std::string_view name, bool otherwise) const;
-  /// A single number of any type.
+  /// A single number that 32 bits hold.
   Result<double> number(std::string_view name) const;
   Result<double> number(std::string_view name, double otherwise) const;
   /// As many as there are; empty where the field is absent. kDIMS are their extents.
   Result<std::vector<int64_t>> integers(std::string_view name) const;
   Result<std::vector<double>> numbers(std::string_view name) const;
-  /// Weights; halves too.
+  /// The same as floats: weights.
   Result<std::vector<float>> floats(std::string_view name) const;
   /// Without the zero behind it.
   Result<std::string> text(std::string_view name, std::string_view otherwise) const;
@@ -55,6 +56,9 @@ class Fields {
     std::vector<std::byte> data;
   };
   const Field* find(std::string_view name) const;
+  /// "field 'n' has type kCHAR; the plugin needs kINT32".
+  static std::string needs(const Field& field, nv::PluginFieldType wanted);
+  static std::string shown(const Field& field, int32_t i);  ///< element i
   std::vector<Field> fields_;
 };
 

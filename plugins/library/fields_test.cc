@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <cstring>
 
 namespace kiln::plugins {
@@ -72,8 +73,60 @@ TEST(Fields, IntegersMayBeCalledFloats) {
     return Fields::of(&collection, std::span(&known, 1)).value();
   };
   EXPECT_EQ(read(&one).integer("n").value(), 1);
-  EXPECT_FALSE(read(&half).integer("n"));
+  EXPECT_EQ(read(&half).integer("n").error().message,
+            "field 'n' has type kFLOAT32; the plugin needs kINT32, which does not hold 0.5");
   EXPECT_EQ(read(&half).number("n").value(), 0.5);
+}
+
+TEST(Fields, OfAnotherTypeAreConvertedWhereNumbersStayTheSame) {
+  const std::array<float, 2> whole{-2, 0x1p40F};
+  EXPECT_EQ(fields_of({"n", whole.data(), nv::PluginFieldType::kFLOAT32, 2}).integers("n").value(),
+            (std::vector<int64_t>{-2, int64_t{1} << 40}));
+  const std::array<int32_t, 2> small{-3, 1 << 24};
+  EXPECT_EQ(fields_of({"n", small.data(), nv::PluginFieldType::kINT32, 2}).floats("n").value(),
+            (std::vector<float>{-3, 0x1p24F}));
+  const std::array<double, 3> exact{0.5, -INFINITY, NAN};
+  const auto floats = fields_of({"n", exact.data(), nv::PluginFieldType::kFLOAT64, 3}).floats("n").value();
+  EXPECT_EQ(floats[0], 0.5F);
+  EXPECT_EQ(floats[1], -INFINITY);
+  EXPECT_TRUE(std::isnan(floats[2]));
+}
+
+TEST(Fields, OfAnotherTypeAreNotRounded) {
+  const auto error = [](const auto& value, nv::PluginFieldType type, auto read) {
+    return read(fields_of({"n", &value, type, 1})).error().message;
+  };
+  const auto integers = [](const Fields& fields) { return fields.integers("n"); };
+  const auto floats = [](const Fields& fields) { return fields.floats("n"); };
+  const std::string needs_int = "; the plugin needs kINT32, which does not hold ",
+                    needs_float = "; the plugin needs kFLOAT32, which does not hold ";
+  EXPECT_EQ(error(2.5, nv::PluginFieldType::kFLOAT64, integers), "field 'n' has type kFLOAT64" + needs_int + "2.5");
+  EXPECT_EQ(error(0x1p63F, nv::PluginFieldType::kFLOAT32, integers),
+            "field 'n' has type kFLOAT32" + needs_int + str(0x1p63));
+  EXPECT_EQ(error(NAN, nv::PluginFieldType::kFLOAT32, integers), "field 'n' has type kFLOAT32" + needs_int + "nan");
+  EXPECT_EQ(error(0.1, nv::PluginFieldType::kFLOAT64, floats), "field 'n' has type kFLOAT64" + needs_float + "0.1");
+  EXPECT_EQ(error((1 << 24) + 1, nv::PluginFieldType::kINT32, floats),
+            "field 'n' has type kINT32" + needs_float + "16777217");
+  EXPECT_EQ(error((int64_t{1} << 53) + 1, nv::PluginFieldType::kINT64, floats),
+            "field 'n' has type kINT64" + needs_float + "9007199254740993");
+  EXPECT_EQ(error('a', nv::PluginFieldType::kCHAR, integers), "field 'n' has type kCHAR; the plugin needs kINT32");
+  EXPECT_EQ(error('a', nv::PluginFieldType::kCHAR, floats), "field 'n' has type kCHAR; the plugin needs kFLOAT32");
+  EXPECT_EQ(error(7, nv::PluginFieldType::kINT32, [](const Fields& fields) { return fields.text("n", ""); }),
+            "field 'n' has type kINT32; the plugin needs kCHAR");
+}
+
+TEST(Fields, AreGivenOnce) {
+  const float one = 1;
+  const nv::PluginField known[] = {{"n", nullptr, nv::PluginFieldType::kFLOAT32, 1}};
+  const nv::PluginField given[] = {{"n", &one, nv::PluginFieldType::kFLOAT32, 1},
+                                   {"unknown", &one, nv::PluginFieldType::kFLOAT32, 1},
+                                   {"unknown", &one, nv::PluginFieldType::kFLOAT32, 1},
+                                   {"n", &one, nv::PluginFieldType::kFLOAT32, 1}};
+  const nv::PluginFieldCollection thrice{3, given}, twice{4, given};
+  EXPECT_TRUE(Fields::of(&thrice, known));
+  const auto refused = Fields::of(&twice, known);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "field 'n' is given twice");
 }
 
 TEST(Fields, MayBeNullWhereThatIsSaid) {

@@ -79,12 +79,13 @@ Result<std::vector<nv::ITensor*>> add_layers(const Plugin& plugin, Layers& layer
     values.push_back(is_byte(computation, input->getType()) ? dequantized(value, scale_of(types.size())) : value);
     types.push_back(input->getType());
   }
+  TRY(computation.check_constants(values));
   const Types wanted = computation.output_types(types);
   const bool between_bytes = std::ranges::any_of(wanted, [&](nv::DataType type) { return is_byte(computation, type); });
   const std::vector<Value> results =
       between_bytes ? computation.add_layers_between_bytes(layers, values) : computation.add_layers(layers, values);
-  TRY(require(!layers.failed() && results.size() == wanted.size(), "its layers do not fit its inputs ", text_of(inputs),
-              "; the errors before this one say which"));
+  TRY(require(!layers.failed() && results.size() == wanted.size(), "its layers do not fit its inputs ",
+              text_of(inputs)));
   std::vector<nv::ITensor*> outputs;
   for (size_t i = 0; i < results.size(); ++i) {
     const Value result = is_byte(computation, wanted[i]) ? quantized(results[i].f32(), scale_of(inputs.size() + i))

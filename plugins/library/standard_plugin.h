@@ -34,6 +34,8 @@ class StandardPlugin {
   virtual Types output_types(std::span<const nv::DataType> inputs) const;
   /// Fails where inputs do not fit. There are as many as the definition says.
   virtual Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const = 0;
+  /// Fails where inputs that are constants have elements that do not fit.
+  virtual Status check_constants(std::span<const Value>) const { return {}; }
   /// The outputs, whose types may still be others than `output_types` says.
   virtual std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const = 0;
   /// The same where the program has bytes: values in between may be rounded to bytes, too.

@@ -188,6 +188,38 @@ Value unary(const Value& x, nv::UnaryOperation operation) {
   return on(x, [&](nv::INetworkDefinition& network, nv::ITensor& in) { return network.addUnary(in, operation); });
 }
 
+namespace {
+
+/// The layer whose output 0 a tensor is; null for an input of the network.
+nv::ILayer* maker_of(nv::INetworkDefinition& network, const nv::ITensor* tensor) {
+  for (int32_t i = 0; i < network.getNbLayers(); ++i)
+    if (nv::ILayer* const layer = network.getLayer(i); layer && layer->getOutput(0) == tensor) return layer;
+  return nullptr;
+}
+
+template <class T>
+std::vector<int64_t> elements_of(const nv::Weights& weights) {
+  const auto* const elements = static_cast<const T*>(weights.values);
+  return {elements, elements + weights.count};
+}
+
+}  // namespace
+
+std::optional<std::vector<int64_t>> known_integers(const Value& x) {
+  const nv::ITensor* tensor = x.tensor();
+  while (tensor && is_integer(tensor->getType()) && !tensor->isNetworkInput()) {
+    nv::ILayer* const layer = maker_of(x.layers().network(), tensor);
+    if (!layer) return std::nullopt;
+    if (layer->getType() == nv::LayerType::kCONSTANT) {
+      const nv::Weights weights = static_cast<nv::IConstantLayer*>(layer)->getWeights();
+      return weights.type == nv::DataType::kINT32 ? elements_of<int32_t>(weights) : elements_of<int64_t>(weights);
+    }
+    if (layer->getType() != nv::LayerType::kCAST) return std::nullopt;
+    tensor = layer->getInput(0);
+  }
+  return std::nullopt;
+}
+
 Value activation(const Value& x, nv::ActivationType type, float alpha, float beta) {
   return on(x, [&](nv::INetworkDefinition& network, nv::ITensor& in) {
     nv::IActivationLayer* const layer = network.addActivation(in, type);

@@ -181,6 +181,10 @@ TopK top_k(const Value& x, const Extent& k, int axis);
 Value non_max_suppression(const Value& boxes, const Value& scores, int64_t most_of_class, double iou_threshold,
                           double score_threshold, int64_t candidates = -1);
 
+/// The elements of a constant of i32 or i64, also behind casts between these; nothing of what a run tells. Looks
+/// through all layers of the network.
+std::optional<std::vector<int64_t>> known_integers(const Value& x);
+
 // Elements elsewhere.
 Value reshape(const Value& x, const Extents& extents);
 Value unsqueeze(const Value& x, const Axes& axes);  ///< axes of the result

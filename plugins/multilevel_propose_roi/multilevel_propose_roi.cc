@@ -14,6 +14,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "library/anchors.h"
 #include "library/detections.h"
 #include "library/proposals.h"
 #include "library/standard_plugin.h"
@@ -21,7 +22,7 @@
 namespace kiln::plugins {
 namespace {
 
-constexpr int64_t kStrides[] = {4, 8, 16, 32, 64}, kMostAnchors = 1 << 26;
+constexpr int64_t kStrides[] = {4, 8, 16, 32, 64};
 constexpr size_t kMaps = std::size(kStrides);
 constexpr float kSizeOfStride = 8;
 constexpr struct { float rows, columns; } kShapes[] = {{1, 1}, {0.7F, 1.4F}, {1.4F, 0.7F}};

@@ -182,6 +182,8 @@ TEST(MultilevelProposeRoi, SaysWhatIsWrong) {
   EXPECT_NE(error({.candidates = 4097}, said({})).find("prenms_topk is 4097"), std::string::npos);
   EXPECT_NE(error({.most = 3841}, said({})).find("keep_topk 3841"), std::string::npos);
   EXPECT_NE(error({.least_score = -1}, said({})).find("fg_threshold is -1"), std::string::npos);
+  EXPECT_NE(error({.height = 8192, .width = 8192}, said({})).find("with 4194304 anchors of a map at most"),
+            std::string::npos);
   EXPECT_NE(error({.height = 32}, said({})).find("image_size is 3, 32, 72; sides of 33 or more"), std::string::npos);
   EXPECT_NE(error_of("MultilevelProposeROI_TRT", "1", Attributes(), said({})).find("field 'prenms_topk' is missing"),
             std::string::npos);

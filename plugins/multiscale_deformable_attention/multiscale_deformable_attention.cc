@@ -6,6 +6,8 @@
 //        locations  [N, Q, M, L, P, 2]: x and y, 1 is the level's width or height
 //        weights    [N, Q, M, L, P]
 //   out  y          [N, Q, M, D]
+// The levels have S pixels together, and lie within them, which a build demands of constants. Where only the run knows
+// them, a pixel behind the last one is an error of the run.
 #include "library/sampling.h"
 #include "library/standard_plugin.h"
 
@@ -21,7 +23,38 @@ class MultiscaleDeformableAttention final : public StandardPlugin {
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     const std::vector<size_t> ranks = {4, 2, 1, 6, 5};
     for (size_t i = 0; i < ranks.size(); ++i) TRY(require_rank(inputs, i, ranks[i]));
+    for (const auto& [input, axis] : {std::pair<size_t, size_t>{1, 1}, {3, 5}})
+      TRY(require(inputs[input][axis].number().value_or(2) == 2, "input ", input, " has extent ",
+                  inputs[input][axis].number().value_or(0), " in axis ", axis, "; 2 is needed"));
+    for (const size_t other : {3, 4}) {
+      TRY(require_equal(inputs, 0, 0, other, 0));  // samples
+      TRY(require_equal(inputs, 0, 2, other, 2));  // heads
+      TRY(require_equal(inputs, 1, 0, other, 3));  // levels
+    }
+    TRY(require_equal(inputs, 1, 0, 2, 0));
+    TRY(require_equal(inputs, 3, 1, 4, 1));  // queries
+    TRY(require_equal(inputs, 3, 4, 4, 4));  // points
     return std::vector<Shape>{{inputs[0][0], inputs[3][1], inputs[0][2], inputs[0][3]}};
+  }
+  Status check_constants(std::span<const Value> inputs) const override {
+    const auto shapes = known_integers(inputs[1]), starts = known_integers(inputs[2]);
+    const auto pixels = inputs[0].extent(1).number();
+    if (!shapes) return {};
+    int64_t sum = 0;
+    for (size_t level = 0; 2 * level + 1 < shapes->size(); ++level) {
+      const int64_t height = (*shapes)[2 * level], width = (*shapes)[2 * level + 1];
+      TRY(require(height > 0 && width > 0, "level ", level, " is ", height, " by ", width));
+      if (starts && pixels && level < starts->size()) {
+        const int64_t start = (*starts)[level];
+        TRY(require(start >= 0 && height <= (*pixels - start) / width, "level ", level, ", ", height, " by ", width,
+                    ", starts at pixel ", start, "; there are ", *pixels));
+      }
+      int64_t area = 0;
+      TRY(require(!__builtin_mul_overflow(height, width, &area) && !__builtin_add_overflow(sum, area, &sum),
+                  "the levels' pixels exceed 64 bits"));
+    }
+    return require(!pixels || sum == *pixels, "the levels have ", sum, " pixels together; input 0 has ",
+                   pixels.value_or(0));
   }
   std::vector<Value> add_layers(Layers&, std::span<const Value> inputs) const override {
     const Value values = inputs[0].f32(), locations = inputs[3].f32(), weights = inputs[4].f32();

@@ -48,6 +48,57 @@ TEST_P(MultiscaleDeformableAttention, SumsSamplesOfAllLevels) {
                  kHalfTolerance);
 }
 
+/// values of 26 pixels, and the rest for two levels.
+std::vector<Tensor> inputs_of(Tensor shapes, Tensor starts) {
+  return {noise({1, 26, 1, 3}, 1), std::move(shapes), std::move(starts), noise({1, 2, 1, 2, 1, 2}, 2),
+          noise({1, 2, 1, 2, 1}, 3)};
+}
+
+TEST_P(MultiscaleDeformableAttention, LevelsOfConstantsHaveAllPixels) {
+  constexpr const char* kName = "MultiscaleDeformableAttnPlugin_TRT";
+  const auto error = [&](std::vector<double> shapes, std::vector<double> starts) {
+    return error_of(kName, GetParam(), {},
+                    inputs_of(as_constant(ints({2, 2}, std::move(shapes))), as_constant(ints({2}, std::move(starts)))));
+  };
+  const auto has = [](const std::string& text, const char* words) { return text.find(words) != std::string::npos; };
+  EXPECT_EQ(error({4, 5, 2, 3}, {0, 20}), "");
+  for (const auto& [shapes, starts, words] :
+       {std::tuple{std::vector<double>{4, 5, 2, 2}, std::vector<double>{0, 20},
+                   "the levels have 24 pixels together; input 0 has 26"},
+        std::tuple{std::vector<double>{4, 5, 0, 3}, std::vector<double>{0, 20}, "level 1 is 0 by 3"},
+        std::tuple{std::vector<double>{4, 5, 2, 3}, std::vector<double>{0, 21},
+                   "level 1, 2 by 3, starts at pixel 21; there are 26"},
+        std::tuple{std::vector<double>{4, 5, 2, 3}, std::vector<double>{-1, 20},
+                   "level 0, 4 by 5, starts at pixel -1; there are 26"}}) {
+    const std::string text = error(shapes, starts);
+    EXPECT_TRUE(has(text, words)) << words << ": " << text;
+  }
+}
+
+TEST_P(MultiscaleDeformableAttention, APixelBehindTheLastOneIsAnErrorOfTheRun) {
+  const std::string text = error_of("MultiscaleDeformableAttnPlugin_TRT", GetParam(), {},
+                                    inputs_of(ints({2, 2}, {4, 5, 2, 3}), ints({2}, {0, 1000})));
+  EXPECT_NE(text.find("is outside [-26, 26)"), std::string::npos) << text;
+}
+
+TEST_P(MultiscaleDeformableAttention, RefusesInputsOfOtherExtents) {
+  std::vector<Tensor> inputs = inputs_of(ints({2, 2}, {4, 5, 2, 3}), ints({2}, {0, 20}));
+  const auto error = [&](size_t input, const Tensor& tensor) {
+    std::vector<Tensor> changed = inputs;
+    changed[input] = tensor;
+    return error_of("MultiscaleDeformableAttnPlugin_TRT", GetParam(), {}, changed);
+  };
+  for (const auto& [input, tensor, words] :
+       {std::tuple{1, ints({2, 3}, std::vector<double>(6, 1)), "input 1 has extent 3 in axis 1; 2 is needed"},
+        std::tuple{2, ints({3}, {0, 0, 0}), "input 2 has extent 3 in axis 0; input 1 has 2 in axis 0"},
+        std::tuple{3, noise({1, 2, 1, 3, 1, 2}, 2), "input 3 has extent 3 in axis 3; input 1 has 2 in axis 0"},
+        std::tuple{4, noise({1, 4, 1, 2, 1}, 2), "input 4 has extent 4 in axis 1; input 3 has 2 in axis 1"},
+        std::tuple{4, noise({1, 2, 1, 2, 2}, 2), "input 4 has extent 2 in axis 4; input 3 has 1 in axis 4"}}) {
+    const std::string text = error(static_cast<size_t>(input), tensor);
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Versions, MultiscaleDeformableAttention, ::testing::Values("1", "2"));
 
 }  // namespace

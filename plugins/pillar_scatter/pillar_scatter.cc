@@ -4,6 +4,8 @@
 //        count    i32 [N]: of pillars that are valid, which come first
 //   out  y        [N, C, H, W]; of several pillars of one place one stays
 //   fields  dense_shape  H and W
+#include <cstdint>
+
 #include "library/standard_plugin.h"
 
 namespace kiln::plugins {
@@ -44,6 +46,9 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   const std::vector<int64_t> shape = TRY(fields.integers("dense_shape"));
   TRY(require(shape.size() == 2 && shape[0] > 0 && shape[1] > 0, "dense_shape has ", shape.size(),
               " numbers; a height and a width are needed"));
+  constexpr int64_t kMost = INT32_MAX - 1;  // their numbers are of 32 bits
+  TRY(require(shape[0] <= kMost / shape[1], "dense_shape is ", shape[0], ", ", shape[1], "; ", kMost,
+              " pixels at most are possible"));
   return std::make_shared<PillarScatter>(shape[0], shape[1]);
 }
 

@@ -27,6 +27,10 @@ TEST(PillarScatter, RefusesOtherShapes) {
                      {noise({1, 1, 1}, 1), ints({1, 1, 4}, {0, 0, 0, 0}), ints({1}, {1})})
                 .find("dense_shape has 1 numbers"),
             std::string::npos);
+  EXPECT_NE(error_of("PillarScatterPlugin", "1", Attributes().set("dense_shape", std::vector<int32_t>{65'536, 32'768}),
+                     {noise({1, 1, 1}, 1), ints({1, 1, 4}, {0, 0, 0, 0}), ints({1}, {1})})
+                .find("dense_shape is 65536, 32768; 2147483646 pixels at most are possible"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -29,6 +29,9 @@ class PriorBox final : public StandardPlugin {
     TRY(require_rank(inputs, 0, 4));
     TRY(require_rank(inputs, 1, 4));
     const auto count = static_cast<int64_t>(settings_.widths.size());
+    const int64_t height = inputs[0][2].number().value_or(1), width = inputs[0][3].number().value_or(1);
+    TRY(require(height <= kMostAnchors / count / std::max<int64_t>(width, 1), "the feature map is ", height, " by ",
+                width, " with ", count, " boxes a cell; ", kMostAnchors, " boxes at most are possible"));
     return std::vector<Shape>{{inputs[0][0], 2, inputs[0][2] * inputs[0][3] * (4 * count), 1}};
   }
   std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const override {

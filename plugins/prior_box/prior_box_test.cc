@@ -74,6 +74,9 @@ TEST(PriorBox, RefusesSizesThatDoNotFit) {
                     Attributes(attributes({})).set("minSize", std::move(least)).set("maxSize", std::move(most)),
                     {x, x});
   };
+  const Tensor wide{{1, 0, 4096, 4096}, {}};
+  EXPECT_NE(error_of("PriorBox_TRT", "1", attributes({}), {wide, x}).find("the feature map is 4096 by 4096 with "),
+            std::string::npos);
   EXPECT_NE(refusal({20, 0}, {30, 40}).find("minimum size 1 is 0; it has to be above 0"), std::string::npos);
   EXPECT_NE(refusal({20, 30}, {30, 29}).find("maximum size 1 is 29; the minimum size is 30"), std::string::npos);
 }

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "library/anchors.h"
 #include "library/detections.h"
 #include "library/proposals.h"
 #include "library/standard_plugin.h"
@@ -22,7 +23,7 @@ namespace {
 constexpr int64_t kStrides[] = {4, 8, 16, 32, 64};
 constexpr float kRatios[] = {0.5F, 1, 2}, kSizeOfStride = 8;
 constexpr double kLeastScore = 0.01;
-constexpr int64_t kMostCandidates = 1024, kMostAnchors = 1 << 26;
+constexpr int64_t kMostCandidates = 1024;
 
 int64_t count_anchors(int64_t height, int64_t width) {
   int64_t count = 0;

@@ -125,6 +125,9 @@ TEST(ProposalLayer, SaysWhatIsWrong) {
   EXPECT_NE(error(attributes(1025, 10), 12).find("prenms_topk is 1025; 1 to 1024 are possible"), std::string::npos);
   EXPECT_NE(error(attributes(100, 0), 12).find("keep_topk is 0"), std::string::npos);
   EXPECT_NE(error(attributes(100, 10, {1, 40, 56}), 12).find("1 channels"), std::string::npos);
+  EXPECT_NE(error(attributes(100, 10, {3, 8192, 8192}), 12)
+                .find("image_size is 3, 8192, 8192; sides of 2 or more with 4194304 anchors at most"),
+            std::string::npos);
   EXPECT_NE(error(attributes(100, 10, {3, 1, 56}), 12).find("image_size is 3, 1, 56"), std::string::npos);
   EXPECT_NE(error(Attributes(), 12).find("field 'prenms_topk' is missing"), std::string::npos);
   // The image of networks that say nothing of it has 1024 rows and columns.

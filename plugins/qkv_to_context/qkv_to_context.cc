@@ -9,6 +9,8 @@
 //        starts   i32 [B + 1]: where sequences start, and where the last one ends
 //        longest  [any]: its extent is the greatest length, which does not matter here
 //   out  y        [T, E, 1, 1]; memory grows with T^2
+// Starts begin with 0 and rise, which a build demands of a constant. Of others that only the run knows, tokens attend
+// to each other if as many starts are not behind them.
 //   fields  type_id  0 f32, 1 f16, 2 i8 by ranges: the type of qkv and y. hidden_size  E. num_heads  N. has_mask.
 //           var_seqlen. dq_probs  of i8, below. use_int8_scale_max  says how TensorRT finds a maximum; without effect
 // Versions 3 and 6 take packed sequences by channels, and i8 by ranges:
@@ -73,9 +75,14 @@ class QkvToContext final : public StandardPlugin {
     TRY(require_rank(inputs, 0, axis + 3));
     TRY(require(inputs[0][axis].number().value_or(3 * heads_.hidden) == 3 * heads_.hidden, "input 0 has ",
                 inputs[0][axis].number().value_or(0), " units; hidden_size says 3 times ", heads_.hidden));
+    if (const auto starts = starts_input()) TRY(require_rank(inputs, *starts, 1));
     Shape shape = inputs[0];
     shape[axis] = heads_.hidden;
     return std::vector<Shape>{shape};
+  }
+  Status check_constants(std::span<const Value> inputs) const override {
+    const auto starts = starts_input();
+    return starts ? check_starts(inputs[*starts], inputs[0].extent(heads_.order == Order::kPacked ? 0 : 2)) : Status();
   }
   std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const override {
     return {attend(layers, inputs, [](const Value& p) { return p; })};
@@ -93,6 +100,16 @@ class QkvToContext final : public StandardPlugin {
       case Order::kByChannels: return 3;
     }
     return 0;
+  }
+
+  /// The input that says where packed sequences start.
+  std::optional<size_t> starts_input() const {
+    switch (heads_.order) {
+      case Order::kFixed: break;
+      case Order::kPacked: return 2;
+      case Order::kByChannels: return 1;
+    }
+    return std::nullopt;
   }
 
   template <class F>

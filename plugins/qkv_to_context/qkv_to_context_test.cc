@@ -187,6 +187,21 @@ TEST_P(QkvByChannels, RefusesWhatDoesNotFit) {
             std::string::npos);
 }
 
+TEST_P(QkvByChannels, StartsOfConstantsBeginWithZeroAndRise) {
+  const auto error = [&](const Tensor& starts) {
+    return error_of(kName, GetParam(), fields(), {noise({1, 3 * kHidden, 4, 1}, 1), starts, ints({1}, {0})});
+  };
+  EXPECT_EQ(error(as_constant(ints({3}, {0, 2, 4}))), "");
+  for (const auto& [starts, words] :
+       {std::pair{as_constant(ints({2}, {1, 4})), "the starts of sequences begin with 1"},
+        std::pair{as_constant(ints({3}, {0, -1, 4})), "start 1 of the sequences is -1, and the one before it 0"},
+        std::pair{as_constant(ints({2}, {0, 9})), "the last sequence ends at 9; there are 4 tokens"},
+        std::pair{ints({1, 2}, {0, 4}), "input 1 has rank 2; 1 is needed"}}) {
+    const std::string text = error(starts);
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Versions, QkvByChannels, ::testing::Values("3", "6"));
 
 }  // namespace

@@ -19,6 +19,7 @@
 //           alone). TensorRT leaves what has no default here to chance where it is not given; here shareLocation and
 //           isNormalized are then 1, backgroundLabelId -1, varianceEncodedInTarget and confSigmoid 0, and others needed
 #include <algorithm>
+#include <cmath>
 
 #include "library/detections.h"
 #include "library/standard_plugin.h"
@@ -119,6 +120,7 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields, bool is
   TRY(require(settings.how.most > 0 && settings.how.most <= kMostOfTopK && settings.how.candidates > 0, "keepTopK is ",
               settings.how.most, " and topK ", settings.how.candidates, "; 1 to ", kMostOfTopK,
               " and 1 at least are possible"));
+  TRY(require(!std::isnan(settings.how.score_threshold), "confidenceThreshold is ", settings.how.score_threshold));
   TRY(require(settings.num_classes > 0 && settings.how.iou_threshold >= 0 && settings.how.iou_threshold <= 1,
               "numClasses is ", settings.num_classes, ", nmsThreshold ", settings.how.iou_threshold));
   return std::make_shared<SsdNms>(std::move(settings));

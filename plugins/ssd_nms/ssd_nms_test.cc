@@ -103,6 +103,10 @@ TEST_P(SsdNms, DecodesAndKeepsTheBest) {
 
 TEST_P(SsdNms, RefusesWhatItDoesNotHave) {
   const Tensor x = noise({1, 4, 1, 1}, 1);
+  for (const char* const field : {"confidenceThreshold", "nmsThreshold"}) {
+    const std::string error = error_of(GetParam(), "1", attributes({}).set(field, std::vector<float>{NAN}), {x, x, x});
+    EXPECT_NE(error.find(std::string(field) + (field[0] == 'c' ? " is nan" : " nan")), std::string::npos) << error;
+  }
   EXPECT_NE(error_of(GetParam(), "1", attributes({.code = 4}), {x, x, x}).find("codeType is 4"), std::string::npos);
   EXPECT_NE(error_of(GetParam(), "1", attributes({.order = {0, 1, 1}}), {x, x, x}).find("inputOrder is no order"),
             std::string::npos);

@@ -105,16 +105,16 @@ void add_proposals(std::vector<Example>& all) {
   all.push_back({"GridAnchor_TRT",
                  "1",
                  Attributes(grid)
-                     .set("featureMapShapes", Ints{3, 2})
-                     .set("numLayers", Ints{2})
+                     .set("featureMapShapes", Ints{3, 2, 1, 1, 1, 1})
+                     .set("numLayers", Ints{6})
                      .set("minSize", Floats{0.2F})
                      .set("maxSize", Floats{0.9F}),
                  {}});
   all.push_back({"GridAnchorRect_TRT",
                  "1",
                  Attributes(grid)
-                     .set("featureMapShapes", Ints{3, 2, 1, 4})
-                     .set("numLayers", Ints{2})
+                     .set("featureMapShapes", Ints{3, 2, 1, 4, 1, 1, 1, 1, 1, 1, 1, 1})
+                     .set("numLayers", Ints{6})
                      .set("minSize", Floats{0.2F})
                      .set("maxSize", Floats{0.9F}),
                  {}});

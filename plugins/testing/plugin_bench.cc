@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <memory>
 
 #include "api/base/convert.h"
@@ -110,6 +111,12 @@ class Bench {
     nv::IOptimizationProfile* const profile = w_.builder->createOptimizationProfile();
     for (size_t i = 0; i < inputs_.size(); ++i) {
       nv::Dims dims = dims_of(inputs_[i].extents);
+      if (inputs_[i].is_constant) {
+        const Shared<std::byte>& bytes = constants_.emplace_back(bytes_of(inputs_[i]));
+        tensors.push_back(
+            w_->addConstant(dims, {inputs_[i].type, bytes.data(), volume(inputs_[i].extents)})->getOutput(0));
+        continue;
+      }
       const std::string name = str("x", i);
       for (const auto which :
            {nv::OptProfileSelector::kMIN, nv::OptProfileSelector::kOPT, nv::OptProfileSelector::kMAX})
@@ -126,6 +133,7 @@ class Bench {
     std::vector<Shared<std::byte>> memory;
     for (size_t i = 0; i < inputs_.size(); ++i) {
       memory.push_back(bytes_of(inputs_[i]));
+      if (inputs_[i].is_constant) continue;
       const std::string name = str("x", i);
       running.context->setInputShape(name.c_str(), dims_of(inputs_[i].extents));
       running.context->setTensorAddress(name.c_str(), memory.back().data());
@@ -163,6 +171,7 @@ class Bench {
   Way way_;
   const std::vector<Tensor>& inputs_;
   const std::vector<float>& output_ranges_;
+  std::deque<Shared<std::byte>> constants_;
   Workbench w_;
 };
 
@@ -196,6 +205,10 @@ std::vector<Tensor> in_halves(std::vector<Tensor> tensors) {
   return tensors;
 }
 
+Tensor as_constant(Tensor tensor) {
+  tensor.is_constant = true;
+  return tensor;
+}
 Tensor within(Tensor tensor, float range) {
   tensor.range = range;
   return tensor;

@@ -17,13 +17,15 @@ struct Tensor {
   std::vector<int64_t> extents;
   std::vector<double> values;
   nv::DataType type = nv::DataType::kFLOAT;
-  int known_axes = 0;  ///< from the back: they are known when networks are built, also with dynamic shapes
-  float range = 0;     ///< a dynamic range of -range to range, under BuilderFlag::kINT8; 0: none
+  int known_axes = 0;        ///< from the back: they are known when networks are built, also with dynamic shapes
+  float range = 0;           ///< a dynamic range of -range to range, under BuilderFlag::kINT8; 0: none
+  bool is_constant = false;  ///< of the network, and no input
 };
 /// The tensor with a dynamic range.
 Tensor within(Tensor tensor, float range);
 /// The tensor as bytes by its range give it: each number is the multiple of range / 127 next to it, from -128 to 127.
 Tensor in_bytes(Tensor tensor);
+Tensor as_constant(Tensor tensor);
 int64_t volume(const std::vector<int64_t>& extents);
 /// Numbers between -1 and 1 that look random, the same ones for the same seed.
 Tensor noise(std::vector<int64_t> extents, int seed, nv::DataType type = nv::DataType::kFLOAT);

@@ -135,6 +135,9 @@ std::vector<Value> VoxelGenerator::add_layers(Layers& layers, std::span<const Va
   return {voxels, concat({origin, unsqueeze(row, {2}), unsqueeze(column, {2})}, 2), squeeze(count, {1})};
 }
 
+/// A run has lists of them for each point that a voxel may have: 64 of 64 MiB.
+constexpr int64_t kMostVoxels = 1 << 24;
+
 Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   Settings settings;
   settings.most_points = TRY(fields.integer("max_num_points_per_voxel"));
@@ -144,17 +147,18 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   settings.range = TRY(fields.numbers("point_cloud_range"));
   TRY(require(settings.size.size() == 3 && settings.range.size() == 6, "voxel_size has ", settings.size.size(),
               " numbers, point_cloud_range ", settings.range.size(), "; 3 and 6 are needed"));
-  TRY(require(
-      settings.most_points > 0 && settings.most_points <= 64 && settings.most_voxels > 0 && settings.num_features > 0,
-      "max_num_points_per_voxel is ", settings.most_points, ", max_voxels ", settings.most_voxels,
-      ", voxel_feature_num ", settings.num_features, "; 1 to 64, and 1 at least are possible"));
+  TRY(require(settings.most_points > 0 && settings.most_points <= 64 && settings.most_voxels > 0 &&
+                  settings.most_voxels <= kMostVoxels && settings.num_features > 0,
+              "max_num_points_per_voxel is ", settings.most_points, ", max_voxels ", settings.most_voxels,
+              ", voxel_feature_num ", settings.num_features, "; 1 to 64, 1 to ", kMostVoxels,
+              ", and 1 at least are possible"));
   const auto cells = [&](size_t axis) {
     const double length = settings.range[axis + 3] - settings.range[axis];
     return std::nearbyint(static_cast<float>(length) / static_cast<float>(settings.size[axis]));
   };
   const double columns = cells(0), rows = cells(1);
-  TRY(require(columns >= 1 && rows >= 1 && columns * rows <= INT32_MAX / 2, "point_cloud_range has ", columns, " x ",
-              rows, " voxels of voxel_size; 1 at least and ", INT32_MAX / 2, " at most are possible"));
+  TRY(require(columns >= 1 && rows >= 1 && columns * rows <= kMostVoxels, "point_cloud_range has ", columns, " x ",
+              rows, " voxels of voxel_size; 1 at least and ", kMostVoxels, " at most are possible"));
   settings.columns = static_cast<int64_t>(columns), settings.rows = static_cast<int64_t>(rows);
   return std::make_shared<VoxelGenerator>(std::move(settings));
 }

@@ -120,6 +120,10 @@ TEST(VoxelGenerator, RefusesWhatItDoesNotHave) {
     return error_of("VoxelGeneratorPlugin", "1", attributes, {cloud(1, 5, numbers), ints({1}, {5})});
   };
   EXPECT_NE(refusal(attributes({.points = 65}), 4).find("max_num_points_per_voxel is 65"), std::string::npos);
+  EXPECT_NE(refusal(attributes({.voxels = 1 << 25}), 4).find("max_voxels 33554432"), std::string::npos);
+  EXPECT_NE(refusal(attributes({}).set("voxel_size", std::vector<float>{0x1p-10F, 0x1p-10F, 1}), 4)
+                .find("16777216 at most are possible"),
+            std::string::npos);
   EXPECT_NE(refusal(attributes({}), 3).find("points have 3 numbers each; 4 or 5"), std::string::npos);
   EXPECT_NE(refusal(attributes({.features = 11}), 4).find("voxel_feature_num is 11; there are 10"), std::string::npos);
   EXPECT_NE(refusal(Attributes().set("max_voxels", std::vector<int32_t>{3}), 4).find("max_num_points_per_voxel"),

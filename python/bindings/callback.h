@@ -11,6 +11,8 @@
 
 #include <concepts>
 #include <exception>
+#include <set>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -126,6 +128,8 @@ class CallScope {
   /// Lets go of a callback's object that was replaced, when the calls that are under way have ended: they may use it
   /// still, and one of them may be in it.
   static void retire(nb::object value);
+  /// Whether it is asked about these words for the first time.
+  bool is_new(const std::string& words) { return told_.insert(words).second; }
   /// Keeps an exception for rethrow, unless there is one.
   void keep(std::exception_ptr exception);
 
@@ -140,6 +144,7 @@ class CallScope {
   CallScope* before_ = nullptr;
   CallScope* after_ = nullptr;
   std::exception_ptr pending_;
+  std::set<std::string> told_;
 };
 
 /// Runs `body` without the GIL, as a call of `object`: its recorder and logger hear of callbacks that fail. What it

@@ -33,9 +33,11 @@ std::string version_of(nb::handle object) {
 }
 
 /// Tells the recorder and the logger of the call that is under way, or the logger used last.
-void report(nb::handle object, const char* method, const std::string& failure, const std::string& traceback) {
+void report(nb::handle object, const char* method, const std::string& failure, const std::string& traceback,
+            Told told) {
   const std::string name = name_of(object), what = std::string(": ") + method + failure;
   const std::string words = name + version_of(object) + what;
+  if (CallScope* const scope = CallScope::current(); told == Told::kOnce && scope && !scope->is_new(words)) return;
   const Listeners to;
   if (to.recorder) tell_recorder(*to.recorder, name + what);
   const std::string text = traceback.empty() ? words : words + "\n" + traceback;
@@ -45,9 +47,13 @@ void report(nb::handle object, const char* method, const std::string& failure, c
     nb::module_::import_("sys").attr("stderr").attr("write")(text + "\n");
 }
 
-void report_python_error(nb::handle object, const char* method, nb::python_error& failure) {
+void report_python_error(nb::handle object, const char* method, nb::python_error& failure, Told told) {
   if (!failure.matches(PyExc_Exception)) return keep_interrupt();
-  report(object, method, " raised " + type_and_text(failure), traceback_of(failure));
+  report(object, method, " raised " + type_and_text(failure), traceback_of(failure), told);
+}
+
+bool is_integral(nb::handle value) {
+  return PyLong_Check(value.ptr()) || nb::isinstance(value, nb::module_::import_("numbers").attr("Integral"));
 }
 
 }  // namespace
@@ -60,18 +66,26 @@ PythonSide::~PythonSide() {
     object_.release();
 }
 
-void report_exception(nb::handle object, const char* method) noexcept {
+void report_exception(nb::handle object, const char* method, Told told) noexcept {
   try {
     try {
       throw;
     } catch (nb::python_error& failure) {
-      report_python_error(object, method, failure);
+      report_python_error(object, method, failure, told);
     } catch (const std::exception& failure) {
-      report(object, method, std::string(": ") + failure.what(), {});
+      report(object, method, std::string(": ") + failure.what(), {}, told);
     }
   } catch (...) {  // what the exception's own text raised
     nb::print("a plugin's method raised an exception that cannot be shown");
   }
+}
+
+void require_no_failure(nb::handle result) {
+  if (result.is_none() || !is_integral(result)) return;
+  const auto status = nb::steal<nb::int_>(PyNumber_Index(result.ptr()));
+  if (!status.is_valid()) nb::raise_python_error();
+  if (status < nb::int_(0))
+    throw nb::value_error(("it returned " + nb::cast<std::string>(nb::str(status)) + ", a status of failure").c_str());
 }
 
 void wrong_result(nb::handle result, const char* needed) {

@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -30,29 +31,39 @@ class PythonSide {
   nb::object object_;
 };
 
+/// How often a failure of the same words is told while one call of the program is under way.
+enum class Told : bool { kAlways, kOnce };
+
 /// Reports the exception that a catch clause has caught of a method of `object`: with its traceback to the logger, in a
 /// line to the recorder, of the call that is under way, or of the process. A KeyboardInterrupt and its like are raised
 /// when the call returns to Python. Needs the GIL.
-void report_exception(nb::handle object, const char* method) noexcept;
+void report_exception(nb::handle object, const char* method, Told told) noexcept;
 
 /// What `body` returns; `failure`, once it is reported, where it throws, or where Python can run no more.
 template <class Value, class Body>
-Value answer(const PythonSide& side, const char* method, Value failure, Body body) noexcept {
+Value answer(const PythonSide& side, const char* method, Value failure, Body body, Told told = Told::kAlways) noexcept {
   const PythonLock lock;
   if (!lock) return failure;
   try {
     return body();
   } catch (...) {
-    report_exception(side.object(), method);
+    report_exception(side.object(), method, told);
     return failure;
   }
 }
 
-/// 0 where `body` returns, -1 where it throws.
+/// ValueError for an integer below 0: "it returned -7, a status of failure". Other results of methods that need not
+/// return anything are none.
+void require_no_failure(nb::handle result);
+
+/// 0 where `body` returns, -1 where it throws, or gives what a Python method returned, and that is a status of failure.
 template <class Body>
 int32_t succeeds(const PythonSide& side, const char* method, Body body) noexcept {
   return answer(side, method, int32_t{-1}, [&] {
-    body();
+    if constexpr (std::is_void_v<decltype(body())>)
+      body();
+    else
+      require_no_failure(body());
     return int32_t{0};
   });
 }

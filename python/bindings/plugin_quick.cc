@@ -45,7 +45,7 @@ class QuickBuildPart : public Base {
   int32_t configurePlugin(const nv::DynamicPluginTensorDesc* in, int32_t num_in, const nv::DynamicPluginTensorDesc* out,
                           int32_t num_out) noexcept final {
     return succeeds(side_, "configure_plugin",
-                    [&] { side_.attr("configure_plugin")(list_of(in, num_in), list_of(out, num_out)); });
+                    [&] { return side_.attr("configure_plugin")(list_of(in, num_in), list_of(out, num_out)); });
   }
   int32_t getNbSupportedFormatCombinations(const nv::DynamicPluginTensorDesc* tensors, int32_t num_in,
                                            int32_t num_out) noexcept final;
@@ -113,10 +113,11 @@ class QuickAotBuildPart final : public QuickBuildPart<nv::IPluginV3QuickAOTBuild
       const ShapeScope scope(builder);
       const auto kept = std::make_shared<KernelCall>();
       launch_ = kept;  // C++ reads the arguments once this has returned
-      side_.attr("get_launch_params")(scope.list_of(in, num_in), list_of(tensors, num_in + num_out), num_in,
-                                      show_launch_params(launch, kept), show_arguments(extra_args, kept),
-                                      scope.builder());
+      const nb::object status = side_.attr("get_launch_params")(
+          scope.list_of(in, num_in), list_of(tensors, num_in + num_out), num_in, show_launch_params(launch, kept),
+          show_arguments(extra_args, kept), scope.builder());
       kept->is_open = false;
+      return status;
     });
   }
   int32_t getKernel(const nv::PluginTensorDesc* in, int32_t num_in, const nv::PluginTensorDesc* out, int32_t num_out,
@@ -132,7 +133,7 @@ class QuickAotBuildPart final : public QuickBuildPart<nv::IPluginV3QuickAOTBuild
     });
   }
   int32_t setTactic(int32_t tactic) noexcept override {
-    return succeeds(side_, "set_tactic", [&] { side_.attr("set_tactic")(tactic); });
+    return succeeds(side_, "set_tactic", [&] { return side_.attr("set_tactic")(tactic); });
   }
   ~QuickAotBuildPart() override {
     const PythonLock lock;
@@ -160,15 +161,15 @@ class QuickRuntimePart final : public nv::IPluginV3QuickRuntime {
 
   nv::APILanguage getAPILanguage() const noexcept override { return nv::APILanguage::kPYTHON; }
   int32_t setTactic(int32_t tactic) noexcept override {
-    return succeeds(side_, "set_tactic", [&] { side_.attr("set_tactic")(tactic); });
+    return succeeds(side_, "set_tactic", [&] { return side_.attr("set_tactic")(tactic); });
   }
   int32_t enqueue(const nv::PluginTensorDesc* in, const nv::PluginTensorDesc* out, const void* const* inputs,
                   void* const* outputs, const nv::Dims* in_strides, const nv::Dims* out_strides, int32_t num_in,
                   int32_t num_out, cudaStream_t stream) noexcept override {
     return succeeds(side_, "enqueue", [&] {
-      side_.attr("enqueue")(list_of(in, num_in), list_of(out, num_out), addresses_of(inputs, num_in),
-                            addresses_of(outputs, num_out), list_of(in_strides, num_in), list_of(out_strides, num_out),
-                            address_of(stream));
+      return side_.attr("enqueue")(list_of(in, num_in), list_of(out, num_out), addresses_of(inputs, num_in),
+                                   addresses_of(outputs, num_out), list_of(in_strides, num_in),
+                                   list_of(out_strides, num_out), address_of(stream));
     });
   }
   const nv::PluginFieldCollection* getFieldsToSerialize() noexcept override { return fields_.to_serialize(side_); }

@@ -33,7 +33,7 @@ class ResourceAdapter final : public nv::IPluginResource {
 
   nv::APILanguage getAPILanguage() const noexcept override { return nv::APILanguage::kPYTHON; }
   int32_t release() noexcept override {
-    return succeeds(side_, "release", [&] { side_.attr("release")(); });
+    return succeeds(side_, "release", [&] { return side_.attr("release")(); });
   }
   nv::IPluginResource* clone() noexcept override {
     return answer(side_, "clone", static_cast<nv::IPluginResource*>(nullptr), [&]() -> nv::IPluginResource* {

@@ -41,7 +41,7 @@ class OldPluginAdapter final : public nv::IPluginV2DynamicExt {
                   [&] { return result_as<int32_t>(side_.attr("num_outputs"), "an int"); });
   }
   int32_t initialize() noexcept override {
-    return succeeds(side_, "initialize", [&] { side_.attr("initialize")(); });
+    return succeeds(side_, "initialize", [&] { return side_.attr("initialize")(); });
   }
   void terminate() noexcept override {
     succeeds(side_, "terminate", [&] { side_.attr("terminate")(); });
@@ -75,16 +75,21 @@ class OldPluginAdapter final : public nv::IPluginV2DynamicExt {
   }
   bool supportsFormatCombination(int32_t position, const nv::PluginTensorDesc* tensors, int32_t num_in,
                                  int32_t num_out) noexcept override {
-    return answer(side_, "supports_format_combination", false, [&] {
-      return result_as<bool>(
-          side_.attr("supports_format_combination")(position, list_of(tensors, num_in + num_out), num_in), "a bool");
-    });
+    return answer(
+        side_, "supports_format_combination", false,
+        [&] {
+          return result_as<bool>(
+              side_.attr("supports_format_combination")(position, list_of(tensors, num_in + num_out), num_in),
+              "a bool");
+        },
+        Told::kOnce);
   }
   void configurePlugin(const nv::DynamicPluginTensorDesc* in, int32_t num_in, const nv::DynamicPluginTensorDesc* out,
                        int32_t num_out) noexcept override {
     num_inputs_ = num_in, num_outputs_ = num_out;
-    is_configured_ = succeeds(side_, "configure_plugin",
-                              [&] { side_.attr("configure_plugin")(list_of(in, num_in), list_of(out, num_out)); }) == 0;
+    is_configured_ = succeeds(side_, "configure_plugin", [&] {
+                       return side_.attr("configure_plugin")(list_of(in, num_in), list_of(out, num_out));
+                     }) == 0;
   }
   size_t getWorkspaceSize(const nv::PluginTensorDesc* in, int32_t num_in, const nv::PluginTensorDesc* out,
                           int32_t num_out) const noexcept override {
@@ -98,8 +103,9 @@ class OldPluginAdapter final : public nv::IPluginV2DynamicExt {
                   void* const* outputs, void* workspace, cudaStream_t stream) noexcept override {
     if (!is_configured_) return -1;
     return succeeds(side_, "enqueue", [&] {
-      side_.attr("enqueue")(list_of(in, num_inputs_), list_of(out, num_outputs_), addresses_of(inputs, num_inputs_),
-                            addresses_of(outputs, num_outputs_), address_of(workspace), address_of(stream));
+      return side_.attr("enqueue")(list_of(in, num_inputs_), list_of(out, num_outputs_),
+                                   addresses_of(inputs, num_inputs_), addresses_of(outputs, num_outputs_),
+                                   address_of(workspace), address_of(stream));
     });
   }
 

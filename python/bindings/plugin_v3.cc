@@ -47,14 +47,18 @@ class BuildPart : public Base {
   int32_t configurePlugin(const nv::DynamicPluginTensorDesc* in, int32_t num_in, const nv::DynamicPluginTensorDesc* out,
                           int32_t num_out) noexcept final {
     return succeeds(side_, "configure_plugin",
-                    [&] { side_.attr("configure_plugin")(list_of(in, num_in), list_of(out, num_out)); });
+                    [&] { return side_.attr("configure_plugin")(list_of(in, num_in), list_of(out, num_out)); });
   }
   bool supportsFormatCombination(int32_t position, const nv::DynamicPluginTensorDesc* tensors, int32_t num_in,
                                  int32_t num_out) noexcept final {
-    return answer(side_, "supports_format_combination", false, [&] {
-      return result_as<bool>(
-          side_.attr("supports_format_combination")(position, list_of(tensors, num_in + num_out), num_in), "a bool");
-    });
+    return answer(
+        side_, "supports_format_combination", false,
+        [&] {
+          return result_as<bool>(
+              side_.attr("supports_format_combination")(position, list_of(tensors, num_in + num_out), num_in),
+              "a bool");
+        },
+        Told::kOnce);
   }
   size_t getWorkspaceSize(const nv::DynamicPluginTensorDesc* in, int32_t num_in, const nv::DynamicPluginTensorDesc* out,
                           int32_t num_out) const noexcept final {
@@ -95,19 +99,20 @@ class RuntimePart final : public nv::IPluginV3OneRuntime {
 
   nv::APILanguage getAPILanguage() const noexcept override { return nv::APILanguage::kPYTHON; }
   int32_t setTactic(int32_t tactic) noexcept override {
-    return succeeds(side_, "set_tactic", [&] { side_.attr("set_tactic")(tactic); });
+    return succeeds(side_, "set_tactic", [&] { return side_.attr("set_tactic")(tactic); });
   }
   int32_t onShapeChange(const nv::PluginTensorDesc* in, int32_t num_in, const nv::PluginTensorDesc* out,
                         int32_t num_out) noexcept override {
     num_inputs_ = num_in, num_outputs_ = num_out;
     return succeeds(side_, "on_shape_change",
-                    [&] { side_.attr("on_shape_change")(list_of(in, num_in), list_of(out, num_out)); });
+                    [&] { return side_.attr("on_shape_change")(list_of(in, num_in), list_of(out, num_out)); });
   }
   int32_t enqueue(const nv::PluginTensorDesc* in, const nv::PluginTensorDesc* out, const void* const* inputs,
                   void* const* outputs, void* workspace, cudaStream_t stream) noexcept override {
     return succeeds(side_, "enqueue", [&] {
-      side_.attr("enqueue")(list_of(in, num_inputs_), list_of(out, num_outputs_), addresses_of(inputs, num_inputs_),
-                            addresses_of(outputs, num_outputs_), address_of(workspace), address_of(stream));
+      return side_.attr("enqueue")(list_of(in, num_inputs_), list_of(out, num_outputs_),
+                                   addresses_of(inputs, num_inputs_), addresses_of(outputs, num_outputs_),
+                                   address_of(workspace), address_of(stream));
     });
   }
   nv::IPluginV3* attachToContext(nv::IPluginResourceContext* context) noexcept override {

@@ -174,6 +174,49 @@ def test_wrong_result(method, monkeypatch):
     assert f"PythonScale' version '1' of namespace 'tests': {method}: " in text and words in text, text
 
 
+STATUSES = ["configure_plugin", "set_tactic", "on_shape_change", "enqueue"]
+
+
+@pytest.mark.parametrize("method", STATUSES)
+@pytest.mark.parametrize("status", [-7, np.int32(-7)])
+def test_a_negative_status_is_a_failure(method, status, monkeypatch):
+    monkeypatch.setattr(Scale, method, lambda self, *arguments: status)
+    bench = Bench()
+    assert pass_through(bench, None, None) == METHODS[method]
+    text = bench.log.take_errors()
+    assert f"PythonScale' version '1' of namespace 'tests': {method}: it returned -7, a status of failure" in text, text
+
+
+@pytest.mark.parametrize("method", STATUSES)
+@pytest.mark.parametrize("status", [0, 3, True, "done", np.array([-1, -2])])
+def test_other_results_are_no_status(method, status, monkeypatch):
+    original = getattr(Scale, method)
+
+    def with_status(self, *arguments):
+        original(self, *arguments)
+        return status
+
+    monkeypatch.setattr(Scale, method, with_status)
+    bench = Bench()
+    assert pass_through(bench, None, None) is None, bench.log.take_errors()
+
+
+def test_a_search_that_raises_is_told_once():
+    bench = Bench()
+    recorder = Recorder()
+    bench.builder.error_recorder = bench.network.error_recorder = recorder
+    Scale.failing = None
+    assert added(bench) is not None
+    for _ in range(2):  # each build tells it
+        recorder.clear()
+        Scale.failing, Scale.calls = "supports_format_combination", []
+        assert built(bench) is None
+        assert Scale.calls.count("supports_format_combination") > 1
+        raised = "supports_format_combination raised ValueError"
+        assert bench.log.take_errors().count(raised) == 1
+        assert sum(raised in desc for _, desc in recorder.errors) == 1, recorder.errors
+
+
 def test_wrong_numbers_of_results(monkeypatch):
     monkeypatch.setattr(Scale, "get_output_data_types", lambda self, types: [types[0], types[0]])
     bench = Bench()

@@ -29,6 +29,13 @@ std::vector<nv::DynamicPluginTensorDesc> dynamic_descs_of(std::span<const Plugin
   return result;
 }
 
+Result<PluginIdentity> identity_of(const char* name_call, const char* name, const char* version,
+                                   const char* plugin_namespace) {
+  TRY(require(name && *name, "the plugin: ", name_call, " returned no name"));
+  TRY(require(version != nullptr, "plugin '", name, "': getPluginVersion returned null"));
+  return PluginIdentity{name, version, plugin_namespace ? plugin_namespace : ""};
+}
+
 Status require_named_formats(const PluginIdentity& plugin, std::span<const PluginTensor> tensors) {
   for (const PluginTensor& tensor : tensors)
     if (!api::to_api(tensor.format, static_cast<int>(tensor.extents.size())))

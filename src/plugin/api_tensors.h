@@ -1,4 +1,4 @@
-/// Tensors, counts and return codes between the compiler's form and that of plugins' calls, for every adapter.
+/// Tensors, names, counts and return codes between the compiler's form and that of plugins' calls, for every adapter.
 #pragma once
 
 #include <NvInferRuntime.h>
@@ -17,6 +17,11 @@ template <class T>
 int32_t count_of(const std::vector<T>& list) {
   return static_cast<int32_t>(list.size());
 }
+
+/// What a plugin says of itself; a null namespace is the empty one. Fails without a name, which `name_call` returned,
+/// and for a null version.
+Result<PluginIdentity> identity_of(const char* name_call, const char* name, const char* version,
+                                   const char* plugin_namespace);
 
 /// Fails (kCorrupt) where the API has no name for the format of a tensor: only a damaged plan has such formats.
 Status require_named_formats(const PluginIdentity& plugin, std::span<const PluginTensor> tensors);

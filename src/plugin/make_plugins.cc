@@ -53,6 +53,10 @@ Result<std::shared_ptr<const PluginObject>> make(const steps::Plugin& step, cons
                                          // A plugin ahead of time left a kernel in the plan, and no plugin.
                                          .request = nv::QuickPluginCreationRequest::kSTRICT_JIT,
                                          .services = services}));
+  // Many plugins do not know their creator's namespace, so that it is not compared.
+  if (const PluginIdentity& it = made->identity(); it.name != id.name || it.version != id.version)
+    return error(Code::kVersion, "the creator of ", id, " makes ", it,
+                 "; rebuild the engine with this creator, or register the one that it was built with");
   return with_code(std::move(made), planned ? makers.libraries : nullptr);
 }
 

@@ -5,6 +5,8 @@
 
 #include <string_view>
 
+#include "base/error.h"
+
 namespace kiln::plugin {
 
 constexpr const char* kV3Core = "PLUGIN_V3ONE_CORE";
@@ -14,6 +16,22 @@ constexpr const char* kQuickCore = "PLUGIN_V3QUICK_CORE";
 inline std::string_view kind_of(const nvinfer1::IPluginCapability* part) {
   const char* const kind = part ? part->getInterfaceInfo().kind : nullptr;
   return kind ? kind : "";
+}
+
+/// The part as its class, if it is of that kind; else null.
+template <class Part>
+Part* part_as(nvinfer1::IPluginCapability* part, std::string_view kind) {
+  return kind_of(part) == kind ? static_cast<Part*>(part) : nullptr;
+}
+
+/// The part of a plugin for `type`, null where it has none. Fails for a part of another kind.
+template <class Part>
+Result<Part*> part_of(nvinfer1::IPluginV3& plugin, nvinfer1::PluginCapabilityType type, std::string_view kind) {
+  nvinfer1::IPluginCapability* const part = plugin.getCapabilityInterface(type);
+  Part* const known = part_as<Part>(part, kind);
+  if (part && !known)
+    return error(Code::kUnsupported, "its part is of interface '", kind_of(part), "'; '", kind, "' is needed");
+  return known;
 }
 
 }  // namespace kiln::plugin

@@ -86,8 +86,10 @@ std::string system_directory() {
   return named && *named ? named : "/tmp";
 }
 
-Result<std::vector<std::pair<PluginIdentity, PlanLibraries::Creator*>>> creators_of(const Library& library) {
-  std::vector<std::pair<PluginIdentity, PlanLibraries::Creator*>> creators;
+using Creators = std::vector<std::pair<PluginIdentity, PlanLibraries::Creator*>>;
+
+Result<Creators> creators_of(const Library& library) {
+  Creators creators;
   for (PlanLibraries::Creator* creator : TRY(library.creators())) {
     const CreatorIdentity id = identity_of(*creator);
     TRY(require(id.name && id.version, "a creator's name or version is null, or its kind '", interface_name(*creator),
@@ -97,13 +99,32 @@ Result<std::vector<std::pair<PluginIdentity, PlanLibraries::Creator*>>> creators
   return creators;
 }
 
+/// The plugins that libraries of one plan bring, each with the name of its library.
+class BroughtPlugins {
+ public:
+  /// Fails where `library` brings a plugin that is there already: the order of libraries would choose among creators.
+  Status add(const Creators& creators, const std::string& library) {
+    for (const auto& [plugin, creator] : creators) {
+      const auto before = std::ranges::find(plugins_, plugin, &std::pair<PluginIdentity, std::string>::first);
+      if (before != plugins_.end())
+        return error(Code::kInvalidArgument, "it brings ", plugin, ", as '", before->second,
+                     "' does; one library of a plan may bring it");
+      plugins_.emplace_back(plugin, library);
+    }
+    return {};
+  }
+
+ private:
+  std::vector<std::pair<PluginIdentity, std::string>> plugins_;
+};
+
 }  // namespace
 
 /// A library that came from a plan. Unloaded before its file is closed.
 struct PlanLibraries::Loaded {
   TemporaryFile file;
   Library library;
-  std::vector<std::pair<PluginIdentity, Creator*>> creators;
+  Creators creators;
 };
 
 namespace {
@@ -168,9 +189,9 @@ Result<std::shared_ptr<const Loaded>> load_one(const plan::Weight& stored, const
   return shared_libraries().share(hash, TRY(load_anywhere(bytes, files)));
 }
 
-Result<plan::Weight> read_library(const std::string& path) {
+Result<plan::Weight> read_library(const std::string& path, BroughtPlugins& brought) {
   const Library library = TRY(Library::open(path.c_str()));
-  TRY(library.creators());
+  TRY(brought.add(TRY(creators_of(library)), path));
   std::ifstream file(library.path(), std::ios::binary | std::ios::ate);  // which the loader may have looked for
   const std::streamoff size = file.tellg();
   if (!file || size < 0) return error(Code::kIo, std::strerror(errno));
@@ -202,9 +223,10 @@ PlanLibraries::Creator* PlanLibraries::find(const PluginIdentity& plugin) const 
 
 Result<std::vector<plan::Weight>> read_libraries(std::span<const std::string> paths) {
   std::vector<plan::Weight> libraries;
+  BroughtPlugins brought;
   for (const std::string& path : paths)
     libraries.push_back(
-        TRY(in_context(read_library(path), [&] { return str("setPluginsToSerialize: '", path, "'"); })));
+        TRY(in_context(read_library(path, brought), [&] { return str("setPluginsToSerialize: '", path, "'"); })));
   return libraries;
 }
 

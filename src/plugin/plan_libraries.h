@@ -31,7 +31,8 @@ class PlanLibraries {
   static Result<std::shared_ptr<const PlanLibraries>> load(std::span<const plan::Weight> libraries,
                                                            const TemporaryFiles& files);
 
-  /// The creator of a plugin, of the first library that brings one; null if none does.
+  /// The creator of a plugin, of the first library that brings one; null if none does. `read_libraries` lets one bring
+  /// it.
   Creator* find(const PluginIdentity& plugin) const;
 
  private:
@@ -40,7 +41,8 @@ class PlanLibraries {
   std::vector<std::shared_ptr<const Loaded>> libraries_;
 };
 
-/// The bytes of libraries, read from their files, as a plan holds them. Loads each to see that a runtime could.
+/// The bytes of libraries, read from their files, as a plan holds them. Loads each to see that a runtime could,
+/// and fails where it could not.
 Result<std::vector<plan::Weight>> read_libraries(std::span<const std::string> paths);
 
 }  // namespace kiln::plugin

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "api/base/convert.h"
@@ -19,12 +18,6 @@ constexpr const char* kBuild = "PLUGIN_V3QUICK_BUILD";
 constexpr const char* kAotBuild = "PLUGIN_V3QUICKAOT_BUILD";
 constexpr const char* kRuntime = "PLUGIN_V3QUICK_RUNTIME";
 
-template <class Part>
-Part* part_of(nv::IPluginV3& plugin, Type type, std::string_view kind) {
-  nv::IPluginCapability* const part = plugin.getCapabilityInterface(type);
-  return kind_of(part) == kind ? static_cast<Part*>(part) : nullptr;
-}
-
 /// The parts of a quick plugin that it has.
 struct QuickParts {
   nv::IPluginV3QuickCore* core;
@@ -33,12 +26,12 @@ struct QuickParts {
   nv::IPluginV3QuickRuntime* runtime = nullptr;
 
   explicit QuickParts(nv::IPluginV3& plugin)
-      : core(part_of<nv::IPluginV3QuickCore>(plugin, Type::kCORE, kQuickCore)),
-        build(part_of<nv::IPluginV3QuickBuild>(plugin, Type::kBUILD, kBuild)),
-        ahead(part_of<nv::IPluginV3QuickAOTBuild>(plugin, Type::kBUILD, kAotBuild)) {
+      : core(part_as<nv::IPluginV3QuickCore>(plugin.getCapabilityInterface(Type::kCORE), kQuickCore)),
+        build(part_as<nv::IPluginV3QuickBuild>(plugin.getCapabilityInterface(Type::kBUILD), kBuild)),
+        ahead(part_as<nv::IPluginV3QuickAOTBuild>(plugin.getCapabilityInterface(Type::kBUILD), kAotBuild)) {
     if (ahead) build = ahead;
     // What is ahead of time is not asked for a runtime part: TensorRT's bindings print an error where there is none.
-    if (!ahead) runtime = part_of<nv::IPluginV3QuickRuntime>(plugin, Type::kRUNTIME, kRuntime);
+    if (!ahead) runtime = part_as<nv::IPluginV3QuickRuntime>(plugin.getCapabilityInterface(Type::kRUNTIME), kRuntime);
   }
   /// Whether the same parts are there.
   bool is_like(const QuickParts& other) const {

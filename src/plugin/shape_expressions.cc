@@ -89,6 +89,8 @@ const IDimensionExpr* ShapeExpressions::declare_size(int32_t output, const IDime
   const sym::Expr *const likely = find(opt), *const most = find(upper);
   if (!likely) return refuse("the optimum is an expression of another call");
   if (!most) return refuse("the upper bound is an expression of another call");
+  if (sym::provably_less(*most, *likely))
+    return refuse("output ", output, ": the optimum ", *likely, " is above the upper bound ", *most);
   const sym::Expr size = cx_.decided_size(str("size ", output), *most, likely->opt());
   size_outputs_.push_back(output);
   sizes_.push_back(size);

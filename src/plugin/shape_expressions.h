@@ -22,7 +22,8 @@ class ShapeExpressions final : public nvinfer1::IExprBuilder, public nvinfer1::a
   /// Null for an operation that is none.
   const nvinfer1::IDimensionExpr* operation(nvinfer1::DimensionOperation op, const nvinfer1::IDimensionExpr& first,
                                             const nvinfer1::IDimensionExpr& second) override;
-  /// Null where the index is no output's, or was declared before.
+  /// Null where the index is no output's, or was declared before, or where the optimum is above the upper bound,
+  /// whatever the shapes are.
   const nvinfer1::IDimensionExpr* declareSizeTensor(int32_t output, const nvinfer1::IDimensionExpr& opt,
                                                     const nvinfer1::IDimensionExpr& upper) override;
 

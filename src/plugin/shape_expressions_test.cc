@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace kiln::plugin {
 namespace {
 
@@ -29,6 +31,26 @@ TEST_F(OfAnotherCall, IsNoSize) {
   EXPECT_EQ(failure(), "declareSizeTensor: the upper bound is an expression of another call");
   EXPECT_EQ(mine.declareSizeTensor(0, old, own), nullptr);
   EXPECT_TRUE(mine.size_outputs().empty());
+}
+
+TEST(SizeTensors, HaveAnOptimumThatSomeShapesHave) {
+  sym::Table table;
+  InferContext cx{table, {}, 5};
+  ShapeExpressions expressions{cx, 5};
+  const std::array<sym::Expr, 2> symbols{table.fresh("n", {2, 8, 16}), sym::Expr(4)};
+  const nvinfer1::DimsExprs dims = expressions.of(symbols);
+  const nvinfer1::IDimensionExpr &n = *dims.d[0], &four = *dims.d[1];
+  const nvinfer1::IDimensionExpr& beyond = *expressions.operation(DimensionOperation::kSUM, n, four);
+  EXPECT_TRUE(expressions.declareSizeTensor(0, four, four));
+  EXPECT_TRUE(expressions.declareSizeTensor(1, four, n)) << "n may be 4 at least";
+  EXPECT_TRUE(expressions.declareSizeTensor(2, n, four)) << "n may be 4 at most";
+  EXPECT_TRUE(expressions.failure());
+  EXPECT_EQ(expressions.declareSizeTensor(3, beyond, four), nullptr);
+  ASSERT_FALSE(expressions.failure());
+  EXPECT_EQ(expressions.failure().error().message,
+            "declareSizeTensor: output 3: the optimum n + 4 is above the upper bound 4");
+  EXPECT_EQ(expressions.declareSizeTensor(4, beyond, n), nullptr);
+  EXPECT_EQ(expressions.size_outputs(), (std::vector<int>{0, 1, 2}));
 }
 
 TEST_F(OfAnotherCall, IsNoExtent) {

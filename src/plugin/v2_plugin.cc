@@ -180,10 +180,8 @@ Result<std::shared_ptr<const PluginObject>> adopt_v2(nv::IPluginV2* plugin, nv::
                                                      std::shared_ptr<const std::string> plugin_namespace) {
   Owned owned{std::move(plugin_namespace), std::unique_ptr<nv::IPluginV2, Destroy>(plugin)};
   if (owned.plugin_namespace) plugin->setPluginNamespace(owned.plugin_namespace->c_str());
-  const auto text = [](const char* words) { return std::string(words ? words : ""); };
-  PluginIdentity identity{text(plugin->getPluginType()), text(plugin->getPluginVersion()),
-                          text(plugin->getPluginNamespace())};
-  TRY(require(!identity.name.empty(), "the plugin: getPluginType returned no name"));
+  PluginIdentity identity = TRY(
+      identity_of("getPluginType", plugin->getPluginType(), plugin->getPluginVersion(), plugin->getPluginNamespace()));
   auto code = keep_code_of(plugin);
   auto made = TRY(adopt(std::move(owned), std::move(identity), services));
   if (phase == nv::TensorRTPhase::kRUNTIME) TRY(made->initialize());

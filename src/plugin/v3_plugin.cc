@@ -23,16 +23,6 @@ namespace {
 
 using Build = nv::v_1_0::IPluginV3OneBuild;
 
-/// The part of a plugin for `type`, told by its own kind: the API forbids to override getInterfaceInfo.
-template <class Part>
-Result<Part*> part_of(nv::IPluginV3& plugin, nv::PluginCapabilityType type, const char* kind) {
-  nv::IPluginCapability* const part = plugin.getCapabilityInterface(type);
-  if (!part) return nullptr;
-  if (kind_of(part) != kind)
-    return error(Code::kUnsupported, "its part is of interface '", kind_of(part), "'; '", kind, "' is needed");
-  return static_cast<Part*>(part);
-}
-
 /// The parts of a plugin that it has.
 struct Parts {
   nv::IPluginV3OneCore* core = nullptr;
@@ -338,10 +328,8 @@ Result<std::shared_ptr<const PluginObject>> V3Plugin::adopt(std::unique_ptr<nv::
   nv::IPluginV3* const plugin = owned.get();
   const auto runtime = around == Around::kAheadOfTime ? Parts::Runtime::kNone : Parts::Runtime::kNeeded;
   const Parts parts = TRY(in_context(Parts::of(*plugin, phase, runtime), [] { return "the plugin"; }));
-  const auto text = [](const char* words) { return std::string(words ? words : ""); };
-  PluginIdentity identity{text(parts.core->getPluginName()), text(parts.core->getPluginVersion()),
-                          text(parts.core->getPluginNamespace())};
-  TRY(require(!identity.name.empty(), "the plugin: getPluginName returned no name"));
+  PluginIdentity identity = TRY(identity_of("getPluginName", parts.core->getPluginName(),
+                                            parts.core->getPluginVersion(), parts.core->getPluginNamespace()));
   if (phase == nv::TensorRTPhase::kBUILD) TRY(require_output_count(identity, parts.build->getNbOutputs()));
   return std::make_shared<const V3Plugin>(std::move(owned), around, parts, std::move(identity), services);
 }

@@ -90,6 +90,21 @@ def flags_row():
             f"each does. Refused by name: {names(lacking)} |"]
 
 
+def plugins_row():
+    """The creators of the standard plugins, from docs/plugins.md's table, which a test compares with the library's."""
+    table = read("docs", "plugins.md")
+    table = table[table.index("| plugin | versions | fields |") :].split("\n\n")[0]
+    names, count = [], 0
+    for line in table.splitlines()[2:]:
+        plugins, versions = (cell.split(", ") for cell in line.split(" | ")[:2])
+        plugins[0] = plugins[0].removeprefix("| ")
+        first, _, last = versions[0].partition(" to ")
+        count += len(plugins) * (int(last) - int(first) + 1 if last else len(versions))
+        names += [name for name in plugins if name not in names]
+    return [f"| standard plugins | {len(names)}, as {count} creators of all versions: {', '.join(names)}; "
+            "[docs/plugins.md](docs/plugins.md#standard-plugins) has their fields, and what is other than in TensorRT |"]
+
+
 def tests_row(junit):
     cases = list(xml.etree.ElementTree.parse(junit).getroot().iter("testcase"))
     failed = [case.get("name") for case in cases if case.find("failure") is not None]
@@ -101,7 +116,7 @@ def tests_row(junit):
 
 def source_rows():
     sources = api_sources()
-    return [*api_row(sources), *layers_row(sources), *operators_row(), *flags_row()]
+    return [*api_row(sources), *layers_row(sources), *operators_row(), *plugins_row(), *flags_row()]
 
 
 def split_readme():

@@ -117,6 +117,9 @@ const Answer kAnswers[] = {
     {"TooManyTactics", changed([](Behaviour& b) { b.tactics.assign(10'001, 1); }),
      "getNbTactics returned 10001; 0 to 10000 are possible"},
     {"NoName", changed([](Behaviour& b) { b.name = ""; }), "getPluginName returned no name"},
+    {"NullName", changed([](Behaviour& b) { b.lacks_name = true; }), "the plugin: getPluginName returned no name"},
+    {"NullVersion", changed([](Behaviour& b) { b.lacks_version = true; }),
+     "plugin 'Recorded': getPluginVersion returned null"},
     {"TacticZero", changed([](Behaviour& b) { b.tactics = {0}; }), "getValidTactics gave tactic 0; they are above 0"},
     {"NegativeTactic", changed([](Behaviour& b) {
        b.tactics = {3, -1};
@@ -142,6 +145,14 @@ const Answer kAnswers[] = {
        b.num_outputs = 2, b.shapes = [](auto* in, auto*, auto* out, auto&) { out[0] = in[0]; };
      }),
      "plugin 'Recorded' version '1': getOutputShapes: output 1 would have -1 dimensions"},
+    {"OptimumAboveTheUpperBound", changed([](Behaviour& b) {
+       b.num_outputs = 2, b.shapes = [](auto* in, auto*, auto* out, auto& e) {
+         out[0].nbDims = 1, out[0].d[0] = e.declareSizeTensor(1, *e.constant(3), *in[0].d[0]);
+         out[1].nbDims = 0;
+       };
+     }),
+     "plugin 'Recorded' version '1': getOutputShapes: declareSizeTensor: output 1: the optimum 3 is above the upper "
+     "bound 2"},
     {"FieldWithoutData", changed([](Behaviour& b) {
        b.fields = {{"f", nv::PluginFieldType::kINT32, 3, {}}};
      }),
@@ -163,6 +174,32 @@ TEST_P(WrongAnswers, AreErrorsInWords) {
 }
 INSTANTIATE_TEST_SUITE_P(Promises, WrongAnswers, testing::ValuesIn(kAnswers),
                          [](const auto& info) { return row_name(info); });
+
+TEST_F(Promises, APluginOfAPlanHasTheNameThatItWasBuiltWith) {
+  Program p;
+  ASSERT_TRUE(p.chain({2}));
+  const auto plan = p.build();
+  ASSERT_TRUE(plan) << p.logger.take_errors();
+  const int alive = p.journal.alive();
+  for (const auto& [change, words] :
+       {std::pair{changed([](Behaviour& b) { b.name = "Other"; }),
+                  "the creator of plugin 'Recorded' version '1' makes plugin 'Other' "
+                  "version '1'"},
+        std::pair{changed([](Behaviour& b) { b.version = "2"; }),
+                  "the creator of plugin 'Recorded' version '1' makes plugin 'Recorded' "
+                  "version '2'"},
+        std::pair{changed([](Behaviour& b) { b.lacks_name = true; }), "the plugin: getPluginName returned no name"},
+        std::pair{changed([](Behaviour& b) { b.lacks_version = true; }),
+                  "plugin 'Recorded': getPluginVersion returned null"}}) {
+    p.behaviour = change;
+    EXPECT_FALSE(Loaded(p.logger, *plan).engine);
+    const std::string text = p.logger.take_errors();
+    EXPECT_TRUE(has(text, "step 'layer': ") && has(text, words)) << text;
+    EXPECT_EQ(p.journal.alive(), alive) << "copies that are left";
+  }
+  p.behaviour = {};
+  EXPECT_TRUE(Loaded(p.logger, *plan).engine) << p.logger.take_errors();
+}
 
 TEST_F(Promises, AMissingCreatorIsNamedWithVersionAndNamespace) {
   Behaviour behaviour;

@@ -58,6 +58,7 @@ struct Field {
 /// What a plugin says and does. By default it copies its input, a row-major FP32 tensor.
 struct Behaviour {
   std::string name = "Recorded", version = "1", space;
+  bool lacks_name = false, lacks_version = false;  ///< the plugin returns null
   int32_t num_outputs = 1;
   std::vector<int32_t> tactics;
   int32_t limit = 100;
@@ -92,8 +93,12 @@ class Recorded final : public nv::IPluginV3,
   nv::IPluginCapability* getCapabilityInterface(nv::PluginCapabilityType type) noexcept override;
   nv::IPluginV3* clone() noexcept override;
 
-  const char* getPluginName() const noexcept override { return behaviour_.name.c_str(); }
-  const char* getPluginVersion() const noexcept override { return behaviour_.version.c_str(); }
+  const char* getPluginName() const noexcept override {
+    return behaviour_.lacks_name ? nullptr : behaviour_.name.c_str();
+  }
+  const char* getPluginVersion() const noexcept override {
+    return behaviour_.lacks_version ? nullptr : behaviour_.version.c_str();
+  }
   const char* getPluginNamespace() const noexcept override { return behaviour_.space.c_str(); }
 
   int32_t configurePlugin(const nv::DynamicPluginTensorDesc* in, int32_t num_in, const nv::DynamicPluginTensorDesc* out,

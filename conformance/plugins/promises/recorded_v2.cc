@@ -36,8 +36,8 @@ class RecordedOf : public Interface {
   }
   ~RecordedOf() override { journal_.died(); }
 
-  const char* getPluginType() const noexcept override { return "RecordedV2"; }
-  const char* getPluginVersion() const noexcept override { return "1"; }
+  const char* getPluginType() const noexcept override { return behaviour_.name; }
+  const char* getPluginVersion() const noexcept override { return behaviour_.version; }
   int32_t getNbOutputs() const noexcept override { return behaviour_.num_outputs; }
   int32_t initialize() noexcept override { return fails("initialize") ? 21 : 0; }
   void terminate() noexcept override { journal_.add("terminate"); }

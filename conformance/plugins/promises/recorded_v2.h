@@ -20,6 +20,7 @@ struct EnqueueV2 {
 /// What a plugin says and does. By default it copies its input, a row-major FP32 tensor.
 struct BehaviourV2 {
   KindV2 kind = KindV2::kDynamicExt;
+  const char *name = "RecordedV2", *version = "1";
   int32_t num_outputs = 1;
   size_t workspace_bytes = 0;
   std::string state = "state";  ///< that is serialized

@@ -331,6 +331,40 @@ TEST_P(Version2, APluginOfAnotherArityIsNotThePlans) {
   EXPECT_TRUE(has(p.logger.take_errors(), "has 2 outputs; the plan was built with one of 1"));
 }
 
+TEST_P(Version2, APluginOfAnotherNameIsNotThePlans) {
+  ASSERT_TRUE(w.chain({2, 3}));
+  const auto plan = p.build();
+  ASSERT_TRUE(plan);
+  const int alive = w.journal.alive();
+  for (const auto& [name, version, words] :
+       {std::tuple{"Other", "1",
+                   "the creator of plugin 'RecordedV2' version '1' of namespace 'old' makes plugin 'Other'"},
+        std::tuple{"RecordedV2", "2", "makes plugin 'RecordedV2' version '2' of namespace 'old'; rebuild the engine"},
+        std::tuple{static_cast<const char*>(nullptr), "1", "the plugin: getPluginType returned no name"},
+        std::tuple{"RecordedV2", static_cast<const char*>(nullptr),
+                   "plugin 'RecordedV2': getPluginVersion returned null"}}) {
+    w.behaviour.name = name, w.behaviour.version = version;
+    EXPECT_FALSE(Loaded(p.logger, *plan).engine);
+    const std::string text = p.logger.take_errors();
+    EXPECT_TRUE(has(text, "step 'layer': ") && has(text, words)) << text;
+    EXPECT_EQ(w.journal.alive(), alive) << "copies that are left";
+  }
+}
+
+TEST_P(Version2, WithoutANameOrAVersionAreRefused) {
+  nv::ITensor* const x = p.input("x", {2, 3});
+  for (const auto& [name, version, words] :
+       {std::tuple{static_cast<const char*>(nullptr), "1", "getPluginType returned no name"},
+        std::tuple{"RecordedV2", static_cast<const char*>(nullptr),
+                   "plugin 'RecordedV2': getPluginVersion returned null"}}) {
+    w.behaviour.name = name, w.behaviour.version = version;
+    EXPECT_FALSE(w.add(x));
+    const std::string text = p.logger.take_errors();
+    EXPECT_TRUE(has(text, words)) << text;
+    EXPECT_EQ(w.journal.alive(), 0);
+  }
+}
+
 TEST_P(Version2, WithoutACreatorAreNamed) {
   ASSERT_TRUE(w.chain({2, 3}));
   const auto plan = p.build();

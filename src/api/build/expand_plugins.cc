@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "api/build/held_errors.h"
 #include "ops/plugin.h"
 #include "plugin/v2_plugin.h"
 #include "plugin/v3_plugin.h"
@@ -93,8 +94,8 @@ std::vector<float> scales_of(const ir::Node& node) {
   return result;
 }
 
-/// Expands one plugin, if the expander knows it.
-Status expand(const KilnExpander& expander, Network& scratch, ir::NodeId id, RangesAre ranges) {
+/// Expands one plugin, if the expander knows it. `errors` are those of the network's calls.
+Status expand(const KilnExpander& expander, Network& scratch, ir::NodeId id, RangesAre ranges, HeldErrors& errors) {
   ir::Graph& graph = scratch.graph();
   const auto first = static_cast<ir::NodeId>(graph.num_nodes());
   std::vector<void*> inputs, outputs(graph.node(id).outputs.size());
@@ -108,7 +109,10 @@ Status expand(const KilnExpander& expander, Network& scratch, ir::NodeId id, Ran
                                                static_cast<int32_t>(inputs.size()), outputs.data(),
                                                static_cast<int32_t>(outputs.size()), &kept.data);
   if (result == kKilnNotOurs || result == kKilnLater) return {};
-  if (result != kKilnExpanded) return error(Code::kInvalidArgument, expander.words(kept.data));
+  if (result != kKilnExpanded) {
+    const std::string reason = errors.take_first();
+    return error(Code::kInvalidArgument, expander.words(kept.data), reason.empty() ? "" : ": ", reason);
+  }
   TRY(own_constants(graph, first));
   TRY(replace_outputs(scratch, id, outputs));
   describe_layers(graph, first, graph.node(id));
@@ -127,12 +131,13 @@ Status expand_plugins(const Network& network, ir::Graph& graph, RangesAre ranges
     if (const auto id = static_cast<ir::NodeId>(i); graph.alive(id) && graph.node(id).op.as<ops::Plugin>())
       plugins.push_back(id);
   if (plugins.empty()) return {};
-  Network scratch(network.getBuilder(), network.reporter(), network.getFlags());
+  HeldErrors errors(network.reporter().logger());
+  Network scratch(network.getBuilder(), Reporter(errors), network.getFlags());
   scratch.graph() = std::move(graph);
   for (const ir::NodeId id : plugins) {
     const std::string what =
         str("layer '", scratch.graph().node(id).name, "': ", scratch.graph().node(id).op.as<ops::Plugin>()->plugin);
-    TRY(in_context(expand(*expander, scratch, id, ranges), [&] { return what; }));
+    TRY(in_context(expand(*expander, scratch, id, ranges, errors), [&] { return what; }));
   }
   graph = std::move(scratch.graph());
   return {};

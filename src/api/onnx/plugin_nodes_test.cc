@@ -101,6 +101,13 @@ TEST_F(PluginNodes, AttributesThatTheCreatorDoesNotNameMayBeAnything) {
       << errors();
 }
 
+TEST_F(PluginNodes, AnAttributeIsGivenOnce) {
+  EXPECT_FALSE(parse(one_node("TestScale", {factor_of(4), factor_of(5)})));
+  EXPECT_NE(errors().find("attribute 'factor' is given twice"), std::string::npos) << errors();
+  const Proto mine = int_attribute("mine", 1);
+  EXPECT_TRUE(parse(one_node("TestScale", {factor_of(4), mine, mine}))) << "the creator sees neither";
+}
+
 TEST_F(PluginNodes, TheDomainDoesNotMatter) {
   for (const char* const domain : {"trt.plugins", "TRT"}) {
     const Proto one = graph({.nodes = {node("TestScale", {"x"}, {"y"}, "it", {factor_of(4)}, domain)},

@@ -110,8 +110,11 @@ Status import_plugin(ImportContext& cx, const PluginIdentity& identity, PluginSo
   std::vector<PluginField> fields;
   for (const AttributeDef& attribute : cx.def().attributes)
     if (attribute.name != kVersion && attribute.name != kNamespace && attribute.name != kShapeInputs &&
-        std::ranges::find(taken, attribute.name) != taken.end())
+        std::ranges::find(taken, attribute.name) != taken.end()) {
+      TRY(require(std::ranges::find(fields, attribute.name, &PluginField::name) == fields.end(), "attribute '",
+                  attribute.name, "' is given twice"));
       fields.push_back(TRY(field_of(cx, attribute)));
+    }
   const std::vector<int64_t> of_shapes = TRY(cx.node().get_ints(kShapeInputs, {}));
   for (const int64_t index : of_shapes)
     TRY(require(index >= 0 && index < static_cast<int64_t>(cx.num_inputs()), "attribute '", kShapeInputs, "' has ",

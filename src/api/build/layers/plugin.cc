@@ -3,8 +3,6 @@
 
 #include <impl/NvInferPythonPlugin.h>
 
-#include <string_view>
-
 #include "api/build/layers/layers.h"
 #include "api/run/plugin_services.h"
 #include "plugin/fields.h"
@@ -57,10 +55,9 @@ std::string name_of(const char* name, const char* version) {
 std::string name_of(const nv::IPluginV2& plugin) { return name_of(plugin.getPluginType(), plugin.getPluginVersion()); }
 std::string name_of(nv::IPluginV3& plugin) {
   nv::IPluginCapability* const core = plugin.getCapabilityInterface(nv::PluginCapabilityType::kCORE);
-  const std::string_view kind = plugin::kind_of(core);
   const auto named = [](const auto& part) { return name_of(part.getPluginName(), part.getPluginVersion()); };
-  if (kind == plugin::kV3Core) return named(*static_cast<nv::IPluginV3OneCore*>(core));
-  if (kind == plugin::kQuickCore) return named(*static_cast<nv::IPluginV3QuickCore*>(core));
+  if (const auto* one = plugin::part_as<nv::IPluginV3OneCore>(core, plugin::kV3Core)) return named(*one);
+  if (const auto* quick = plugin::part_as<nv::IPluginV3QuickCore>(core, plugin::kQuickCore)) return named(*quick);
   return "the plugin";
 }
 
