@@ -41,7 +41,8 @@ except ImportError as missing:
     sys.exit(77)
 
 TOLERANCE = 1e-4  # of an output's largest number
-SECONDS = 300  # for a model
+SECONDS = 300  # of processor time for a model's export, and for each run of the program
+WAITED_SECONDS = 1800  # for a model in all: what hangs uses no processor time
 BYTES = 10 << 30
 
 
@@ -178,10 +179,12 @@ def run(program, folder, flags, tolerance):
 
 
 def judge(program, folder, sets, flags, tolerance):
-    """pass, reference (agrees, by references), runtime (agrees with ONNX Runtime without its optimisations) or failed."""
+    """(pass, reference, runtime, failed or lost, the program's words); README.md says what each means."""
     code, words = run(program, folder, flags, tolerance)
     if code == 0:
         return "pass", ""
+    if code == -signal.SIGXCPU:
+        return "lost", f"the program took {SECONDS} s of processor time"
     code, other = run(program, folder, [*(flags or ["--config", "noTF32"]), "--allow-reference"], tolerance)
     if code == 0:
         return "reference", words
@@ -238,14 +241,16 @@ def attempt(asked, name, entry, exporter):
     }
 
 
-def in_child(work, seconds):
-    """What work() returns, from a forked process that may crash, hang or take too much memory."""
+def in_child(work):
+    """What work() returns, from a forked process that may crash, hang, or take too much time or memory."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         os.setsid()
         os.close(reader)
         resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+        # Other work on the machine must not decide which models are lost.
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 5))  # SIGXCPU is told from other ends
         silence = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silence, 1)
         os.dup2(silence, 2)
@@ -254,7 +259,7 @@ def in_child(work, seconds):
         os._exit(0)
     os.close(writer)
     signal.signal(signal.SIGALRM, lambda *_: os.killpg(child, signal.SIGKILL))
-    signal.alarm(seconds)
+    signal.alarm(WAITED_SECONDS)
     with os.fdopen(reader) as file:
         text = file.read()
     signal.alarm(0)
@@ -290,10 +295,10 @@ def main():
         if name in known and not asked.chosen:
             results.append(known[name])
             continue
-        result = in_child(lambda: attempt(asked, name, entry, exporter), SECONDS)
+        result = in_child(lambda: attempt(asked, name, entry, exporter))
         if not result:
             made = glob.glob(os.path.join(asked.folder, name.replace("/", "."), "test_data_set_*"))
-            words = f"the process died, or took {SECONDS} s"
+            words = f"the process died, or took {SECONDS} s of processor time"
             result = {"name": name, "status": "lost" if made else "not exported", "words": words}
         results.append(result)
         with open(results_path, "a") as file:
