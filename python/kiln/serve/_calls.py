@@ -144,6 +144,4 @@ async def run(
         words = "the client has left" if has_left else f"the request took longer than {timeout_ns / 1e6:.0f} ms"
         raise ServeError(reason, words)
     call.request = None
-    outputs = answer.result()
-    wanted = call.outputs or list(outputs)
-    return version, {name: outputs[name] for name in wanted}
+    return version, answer.result()
