@@ -166,7 +166,8 @@ def test_wrong_configurations(tmp_path, plans, config, words):
         assert told["scaled"]["state"] == "UNAVAILABLE" and words in told["scaled"]["reason"]
         answer = infer(server, "scaled", input_of(rows(1)))
         assert answer.status == 503 and words in answer.error
-        assert get(server, "/v2/models/scaled/ready").status == 503
+        answer = get(server, "/v2/models/scaled/ready")
+        assert answer.status == 503 and words in answer.error
         assert factor_of(server, "good") == 3
         assert get(server, "/v2/health/ready").status == 200
 

@@ -135,7 +135,10 @@ class Endpoints:
         await exchange.answer(200, [], _JSON)
 
     async def ready(self, exchange: _Exchange) -> None:
-        await exchange.answer(200 if self.server.is_ready else 503, [], _JSON)
+        if not self.server.is_ready:
+            why = self.server.failure or "it loads models, or stops"
+            raise ServeError(Reason.UNAVAILABLE, f"the server is not ready: {why}")
+        await exchange.answer(200, [], _JSON)
 
     async def server_metadata(self, exchange: _Exchange) -> None:
         await exchange.answer_json(self.server.metadata())
@@ -147,8 +150,8 @@ class Endpoints:
         await exchange.answer_json(version.metadata(there))
 
     async def model_ready(self, exchange: _Exchange) -> None:
-        ready = self.repository.is_ready(exchange.path["model"], exchange.path.get("version"))
-        await exchange.answer(200 if ready else 503, [], _JSON)
+        self.repository.find(exchange.path["model"], exchange.path.get("version"))  # raises what is not ready, and why
+        await exchange.answer(200, [], _JSON)
 
     async def model_config(self, exchange: _Exchange) -> None:
         version = self.repository.find(exchange.path["model"], exchange.path.get("version"))
@@ -218,7 +221,7 @@ class Endpoints:
             headers, content_type = [(HEADER_LENGTH, str(header_size))], "application/octet-stream"
         # A client may ask for much and read it slowly.
         size = sum(map(len, parts))
-        self.server.budget.take(size)
+        self.server.budget.take_answer(size)
         try:
             await exchange.answer(200, parts, content_type, headers)
         finally:
