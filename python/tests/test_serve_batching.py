@@ -228,6 +228,33 @@ def test_joined_answers_are_those_of_the_joined_run():
         assert version.statistics.execution_count == 1 and list(version.statistics.batches) == [8]
 
 
+def test_metrics_have_the_time_of_a_joined_run_once():
+    engine = serving.affine_engine()
+
+    class Slow:
+        def __getattr__(self, name):
+            return getattr(engine, name)
+
+        def __call__(self, *arrays):
+            time.sleep(0.2)
+            return engine(*arrays)
+
+    with serving.serve({"affine": engine}, max_queue_delay_us=60_000_000, grpc_port=None) as server:
+        for instance in version_instances(server.repository.find("affine")):
+            instance._engine = Slow()
+        started = time.monotonic()
+        for future in [server.submit("affine", {"x": rows(1, i)}) for i in range(8)]:
+            future.result(30)
+        took = time.monotonic() - started
+        found = {}
+        for line in serving.get(server, "/metrics").body.decode().splitlines():
+            if not line.startswith("#"):
+                found[line.partition("{")[0]] = float(line.rpartition(" ")[2])
+    assert found["kiln_runs_total"] == 1
+    assert 0.2 <= found["kiln_run_seconds_total"] < took
+    assert 0 < found["kiln_gather_seconds_total"] + found["kiln_divide_seconds_total"] < took - 0.2
+
+
 def test_without_joining_answers_have_every_bit():
     engine = serving.affine_engine()
     with serving.serve({"affine": engine}, max_batch_size=0, instances=2) as server:
