@@ -99,11 +99,10 @@ def _typed_data(tensor: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _answer(version: Version, call_id: str, outputs: dict[str, np.ndarray]) -> Any:
-    types = {spec.name: spec.datatype for spec in version.outputs}
     kind = MESSAGES["ModelInferResponse"]
     answer = kind(model_name=version.name, model_version=str(version.number), id=call_id)
     for name, array in outputs.items():
-        answer.outputs.add(name=name, datatype=types[name], shape=array.shape)
+        answer.outputs.add(name=name, datatype=version.output_types[name], shape=array.shape)
         answer.raw_output_contents.append(array.tobytes())
     return answer
 

@@ -18,7 +18,7 @@ from ._bodies import Body, read_body
 from ._calls import run
 from ._config import ConfigError, config_from_json, config_to_json
 from ._errors import Reason, ServeError, invalid
-from ._http_tensors import HEADER_LENGTH, encode, parse
+from ._http_tensors import HEADER_LENGTH, Answer, encode, parse
 from ._metrics import CONTENT_TYPE, metrics_text
 
 if TYPE_CHECKING:
@@ -203,9 +203,14 @@ class Endpoints:
     async def infer(self, exchange: _Exchange) -> None:
         async with self._body(exchange) as body:
             name, number = exchange.path["model"], exchange.path.get("version", "")
-            self.repository.find(name, number)  # a model that is not there is told before what is wrong with the body
+            found = self.repository.find(name, number)  # one that is not there is told before what is wrong with the body
             call, binary = await parse(
-                name, number, exchange.headers, body.data, self.repository, self._long_json
+                name,
+                number,
+                exchange.headers,
+                body.data,
+                lambda: [(spec.name, spec.datatype, spec.client_shape) for spec in found.inputs],
+                self._long_json,
             )
             gone = asyncio.ensure_future(_until_gone(exchange.receive))
             try:
@@ -214,7 +219,9 @@ class Endpoints:
                 gone.cancel()
                 body.request = call.request
         del body  # not held while the answer is sent
-        parts, header_size = await encode(version, call, outputs, binary, self._long_json)
+        answer = Answer(version.name, str(version.number), call.id, outputs, version.output_types)
+        parts, header_size = await encode(answer, binary, self._long_json)
+        del outputs, answer
         headers: Headers = []
         content_type = _JSON
         if len(parts) > 1:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import math
 import threading
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -17,7 +16,7 @@ from ._config import BatchRules, TensorSpec
 from ._errors import Reason, ServeError, invalid
 from ._instance import Instance
 from ._statistics import Statistics
-from ._types import ITEM_BYTES, OTHER_TYPES
+from ._types import OTHER_TYPES, check_bytes
 
 log = logging.getLogger("kiln.serve")
 
@@ -56,7 +55,7 @@ class Version:
         self.statistics = Statistics()
         self._where = f"model {name!r} version {number}"
         self._input_of = {spec.name: i for i, spec in enumerate(self.inputs)}
-        self._output_names = [spec.name for spec in self.outputs]
+        self.output_types = {spec.name: spec.datatype for spec in self.outputs}
         self._has_shape_inputs = any(spec.on_host for spec in self.inputs)
         self._known_shapes: set[tuple] = set()
         self._spans: dict[Hashable, Spans] = {}
@@ -151,8 +150,8 @@ class Version:
     ) -> Request:
         """Puts a request in the queue. Raises ServeError for what does not fit, and `Closed`."""
         for name in outputs or ():
-            if name not in self._output_names:
-                raise invalid(f"{self._where} has no output {name!r}; its outputs are {self._output_names}")
+            if name not in self.output_types:
+                raise invalid(f"{self._where} has no output {name!r}; its outputs are {list(self.output_types)}")
         given, rows = self._check(tensors)
         now = clock_ns()
         timeout = self._timeout(timeout_ns)
@@ -197,11 +196,7 @@ class Version:
         )
         if not fits:
             raise invalid(f"{where} has shape {list(shape)}; {list(spec.client_shape)} is needed")
-        size = math.prod(shape) * ITEM_BYTES[spec.datatype]
-        if tensor.data.size != size:
-            raise invalid(f"{where} has {tensor.data.size} bytes; {spec.datatype}{list(shape)} has {size}")
-        if spec.datatype == "BOOL" and size and int(tensor.data.max()) > 1:
-            raise invalid(f"{where} has the byte {int(tensor.data.max())}; BOOL is 0 or 1")
+        check_bytes(where, spec.datatype, shape, tensor.data)
         return Given(tensor.data, spec.to_engine(shape))
 
     def _rows_of(self, tensors: Mapping[str, Tensor]) -> int:
