@@ -24,16 +24,16 @@ import numpy as np
 import kiln
 import kiln.serve
 from kiln.serve._instance import default_instances
+from kiln.serve._sources import inputs_of
+from kiln.serve._trial import made_inputs
 
 
 def build(path, batch, precision, device):
     """An engine for batches of 1 to `batch`, tuned for `batch`."""
     if path.suffix != ".onnx":
         return kiln.load(path, device=device)
-    from kiln.serve._sources import _inputs_of
-
     shapes = {}
-    for name, declared in _inputs_of(path):
+    for name, declared in inputs_of(path):
         if declared[:1] != (-1,) or -1 in declared[1:]:
             raise SystemExit(f"input {name!r} has shape {declared}; one whose first extent alone is open is needed")
         shapes[name] = [(rows, *declared[1:]) for rows in (1, batch, batch)]
@@ -41,13 +41,9 @@ def build(path, batch, precision, device):
 
 
 def rows_of(engine, rows, seed):
-    """Inputs of so many rows: random numbers, or ones that may be places in a table."""
-    random, made = np.random.default_rng(seed), {}
-    for tensor in engine.inputs:
-        shape = (rows, *tensor.ranges[0].opt[1:])
-        whole = tensor.dtype in ("int8", "uint8", "int32", "int64", "bool")
-        made[tensor.name] = (random.integers(0, 2, shape) if whole else random.random(shape)).astype(tensor.dtype)
-    return made
+    """Inputs of so many rows by name."""
+    made = made_inputs(engine, 0, rows, np.random.default_rng(seed))
+    return {tensor.name: array for tensor, array in zip(engine.inputs, made)}
 
 
 def engine_alone(engine, batch, seconds, threads):

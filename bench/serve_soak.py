@@ -11,7 +11,8 @@ tolerance.
 Afterwards shorter runs without bad requests compare requests a second with joining and without. The two take turns, so
 that other work on the machine slows both.
 
-Exit status 1 where an answer was wrong, a good request failed, a bad one did not, or memory grew.
+Exit status 1 where an answer was wrong, a good request failed, a bad one did not, memory grew, or files and threads
+of the server are more behind the soak than before.
 """
 
 import argparse
@@ -40,6 +41,8 @@ FLOAT, HALF, INT64 = TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.INT64
 TYPES = {"float32": "FP32", "float16": "FP16", "int64": "INT64"}
 _MOST_GROWTH = 0.05  # of the memory between the second and the last quarter
 _MOST_GROWTH_BYTES = 8 << 20
+_MOST_MORE_FILES = 8
+_MOST_MORE_THREADS = 2 * min(32, (os.cpu_count() or 1) + 4) + 4  # each protocol's pool has so many at most, and loads theirs
 
 
 def model(nodes, inputs, outputs, weights=()):
@@ -126,6 +129,11 @@ def write_repository(folder, models):
             (folder / one.name / "config.pbtxt").write_text(one.config)
 
 
+def has_more(before, after):
+    """Whether files or threads are more than they may be."""
+    return any(now > then + most for then, now, most in zip(before, after, (_MOST_MORE_FILES, _MOST_MORE_THREADS)))
+
+
 class Process:
     """The server."""
 
@@ -153,6 +161,13 @@ class Process:
     def files_and_threads(self):
         folder = pathlib.Path(f"/proc/{self.process.pid}")
         return len(list((folder / "fd").iterdir())), len(list((folder / "task").iterdir()))
+
+    def files_and_threads_when_settled(self, before, seconds=10):
+        """Those that are left when connections have had some time to end."""
+        end = time.monotonic() + seconds
+        while (found := self.files_and_threads()) and has_more(before, found) and time.monotonic() < end:
+            time.sleep(0.2)
+        return found
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
@@ -204,10 +219,10 @@ class HttpClient:
         fields = dict(line.lower().split(b": ", 1) for line in answer.split(b"\r\n")[1:-2])
         data = await self._reader.readexactly(int(fields[b"content-length"]))
         if fields.get(b"connection") == b"close":
-            self.close()
+            await self.close()
         return status, fields, data
 
-    def close(self):
+    async def close(self):
         if self._writer is not None:
             self._writer.close()
             self._writer = None
@@ -303,8 +318,8 @@ class GrpcClient:
         await asyncio.sleep(random.random() / 1000)
         call.cancel()
 
-    def close(self):
-        pass
+    async def close(self):
+        await self._channel.close()
 
 
 async def client(i, server, models, end, tally, share_bad, pause):
@@ -325,17 +340,18 @@ async def client(i, server, models, end, tally, share_bad, pause):
             started = time.perf_counter()
             y, error = await one_client.infer(model, model.pool[k])
             tally.times[one_client.protocol, model.name].append(time.perf_counter() - started)
-            tally.good += 1
             if y is None:
                 tally.problem(f"{model.name} {model.pool[k].shape}: {error}")
             elif not model.is_right(k, y):
                 tally.problem(f"{model.name} {model.pool[k].shape}: the answer is wrong")
+            else:
+                tally.good += 1
         except (OSError, asyncio.IncompleteReadError) as failure:
             tally.problem(f"{model.name}: {type(failure).__name__}: {failure}")
-            one_client.close()
+            await one_client.close()
         if pause:
             await asyncio.sleep(random.expovariate(1 / pause))
-    one_client.close()
+    await one_client.close()
 
 
 async def watch(server, repository, models, end, memory):
@@ -418,8 +434,7 @@ def main():
                 run(server, repository, models, arguments.clients, arguments.seconds,
                     share_bad=0.1, pause=arguments.pause_ms / 1000, reload=True)
             )  # fmt: skip
-            time.sleep(2)
-            after = server.files_and_threads()
+            after = server.files_and_threads_when_settled(before)
         finally:
             status, lost = server.stop()
         growth = grown(memory)
@@ -442,7 +457,10 @@ def main():
     too_much = growth > max(_MOST_GROWTH * memory[len(memory) // 4], _MOST_GROWTH_BYTES)
     if too_much:
         print(f"memory grew by {growth / 2**20:.1f} MiB", file=sys.stderr)
-    sys.exit(1 if tally.problems or too_much or status != 0 or lost else 0)
+    leaks = has_more(before, after)
+    if leaks:
+        print(f"files and threads were {before} and are {after}", file=sys.stderr)
+    sys.exit(1 if tally.problems or too_much or leaks or status != 0 or lost else 0)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ def diff(a: str | os.PathLike[str], b: str | os.PathLike[str] | None = None, **f
             command.append(flag)
         elif value is not False and value is not None:
             command.append(f"{flag}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
     if done.returncode not in (0, 2, 3):
         raise Error(done.stderr.strip().removeprefix("kiln: ") or f"kiln diff ended with status {done.returncode}")
     return json.loads(done.stdout)

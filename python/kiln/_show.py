@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 import pathlib
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from html import escape
 
 from ._errors import Error
 from ._install import program
 from ._profile import Profile
+
+
+_LONGEST_NAME = 255  # bytes of a file's name
 
 
 class Page:
@@ -35,7 +38,7 @@ class Page:
 
     def _repr_html_(self) -> str:
         return (
-            f'<iframe srcdoc="{html.escape(self.html)}" style="width:100%;height:{self.height}px;'
+            f'<iframe srcdoc="{escape(self.html)}" style="width:100%;height:{self.height}px;'
             'border:1px solid #8884;border-radius:8px" title="Kiln engine"></iframe>'
         )
 
@@ -46,13 +49,20 @@ def profile_json(profile: Profile) -> str:
     return json.dumps([{"count": profile.runs}, *layers])
 
 
+def _file_name(name: str) -> str:
+    """A name for a file, of which the page takes its title."""
+    title = name.replace("/", "_")
+    if len(title.encode(errors="replace")) > _LONGEST_NAME:
+        title = title.encode(errors="replace")[: _LONGEST_NAME - 3].decode(errors="ignore") + "..."
+    return "engine" if title in ("", ".", "..") else title
+
+
 def make_page(plan: bytes, name: str, profile: Profile | None, flags: Sequence[str]) -> Page:
     """The page of a plan, made by the program `kiln`. Raises `Error` with what that says."""
     with tempfile.TemporaryDirectory(prefix="kiln-show-") as folder:
         named = pathlib.Path(folder, "named")  # where no name is that of another file here
         named.mkdir()
-        title = name.replace("/", "_")
-        shown = named / ("engine" if title in ("", ".", "..") else title)
+        shown = named / _file_name(name)
         shown.write_bytes(plan)
         command = [program("kiln"), "show", str(shown), "--noRun", "-o", "-", *flags]
         if profile is not None:

@@ -1,5 +1,9 @@
 """Comparisons from Python: reports as dictionaries, and errors in the program's words."""
 
+import os
+import subprocess
+import sys
+
 import kiln_models
 import numpy as np
 import onnx
@@ -44,6 +48,16 @@ def test_a_fault_is_named(right, tmp_path):
 def test_errors_are_the_programs(right):
     with pytest.raises(kiln.Error, match="has no input 'zz'"):
         kiln.diff(right, shapes="zz:1")
+
+
+def test_the_report_is_read_as_utf_8_whatever_the_locale(tmp_path):
+    node = onnx.helper.make_node("Relu", ["gr\u00f6\u00dfe"], ["y"])
+    onnx.save(kiln_models.model([node], [("gr\u00f6\u00dfe", kiln_models.FLOAT, [3])], [("y", kiln_models.FLOAT, [3])]),
+              tmp_path / "m.onnx")  # fmt: skip
+    script = f"import kiln; print(ascii(kiln.diff({str(tmp_path / 'm.onnx')!r})['tensors'][-1]['extents']))"
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True)
+    assert done.stdout == b"[3]\n", done.stderr.decode()
 
 
 def test_what_was_left_out_is_in_the_report(right, tmp_path):

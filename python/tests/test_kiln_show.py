@@ -57,6 +57,12 @@ def test_an_engine_may_have_any_name(engine, name):
     assert picture_of(page)["layers"] == inspected(engine, {"x": (2, 4)})
 
 
+@pytest.mark.parametrize("letter", ["n", "\N{LATIN SMALL LETTER O WITH DIAERESIS}"])
+def test_a_name_longer_than_a_files_is_cut(engine, letter):
+    title = picture_of(make_page(bytes(engine), 300 * letter, None, []))["title"]
+    assert title == letter * (252 // len(letter.encode())) + "..."
+
+
 def test_bodies_too():
     shapes = {"x": (2,), "v0": (2,)}
     looped = kiln.compile((SEEDS / "loop_if.onnx").read_bytes(), shapes=shapes, progress=False)

@@ -14,7 +14,7 @@ import kiln_models
 from kiln._bindings import bindings
 from kiln.serve import ServeError
 from kiln.serve._errors import Reason
-from kiln.serve._batcher import Batcher, Closed, Request, Spans
+from kiln.serve._batcher import Batcher, Closed, Request, Spans, clock_ns
 from kiln.serve._config import BatchRules
 from kiln.serve._trial import _close, why_not_joined
 
@@ -80,6 +80,24 @@ def test_waits_for_the_delay_and_no_longer():
     started = time.monotonic()
     assert taken(queue) == [1]
     assert 0.09 <= time.monotonic() - started < 5
+
+
+def test_a_delay_beyond_what_a_thread_can_wait():
+    queue = batcher(delay_ns=1 << 74)
+    put(queue, 1)
+    threading.Timer(0.05, lambda: put(queue, 7)).start()
+    assert taken(queue) == [1, 7]
+
+
+def test_requests_do_not_wait_beyond_their_time():
+    """Those whose time is over come alone, so that nothing is run for them, and the others wait on."""
+    queue = batcher(delay_ns=60_000_000_000)
+    put(queue, 1)
+    now = clock_ns()
+    for rows_of_it, deadline_ns in ((2, now + 100_000_000), (1, now + 100_000_000), (3, now + 60_000_000_000)):
+        queue.put(Request([], rows_of_it, "other", deadline_ns))
+    assert taken(queue) == [2, 1]
+    assert 0.09 <= (clock_ns() - now) / 1e9 < 20 and queue.length == 2 and queue._rows == {"k": 1, "other": 3}
 
 
 def test_a_full_batch_does_not_wait():
@@ -210,6 +228,33 @@ def test_joined_answers_are_those_of_the_joined_run():
         assert version.statistics.execution_count == 1 and list(version.statistics.batches) == [8]
 
 
+def test_metrics_have_the_time_of_a_joined_run_once():
+    engine = serving.affine_engine()
+
+    class Slow:
+        def __getattr__(self, name):
+            return getattr(engine, name)
+
+        def __call__(self, *arrays):
+            time.sleep(0.2)
+            return engine(*arrays)
+
+    with serving.serve({"affine": engine}, max_queue_delay_us=60_000_000, grpc_port=None) as server:
+        for instance in version_instances(server.repository.find("affine")):
+            instance._engine = Slow()
+        started = time.monotonic()
+        for future in [server.submit("affine", {"x": rows(1, i)}) for i in range(8)]:
+            future.result(30)
+        took = time.monotonic() - started
+        found = {}
+        for line in serving.get(server, "/metrics").body.decode().splitlines():
+            if not line.startswith("#"):
+                found[line.partition("{")[0]] = float(line.rpartition(" ")[2])
+    assert found["kiln_runs_total"] == 1
+    assert 0.2 <= found["kiln_run_seconds_total"] < took
+    assert 0 < found["kiln_gather_seconds_total"] + found["kiln_divide_seconds_total"] < took - 0.2
+
+
 def test_without_joining_answers_have_every_bit():
     engine = serving.affine_engine()
     with serving.serve({"affine": engine}, max_batch_size=0, instances=2) as server:
@@ -282,6 +327,52 @@ def test_a_request_may_wait_for_so_long():
         (version,) = server.repository.versions("affine")
         wait_for(lambda: version.queue_length == 0)  # the queue hears of it behind the answer
         assert version.queue_length == 0 and version.statistics.failures == {"expired": 1}
+
+
+def test_the_time_of_a_request_of_the_program():
+    quiet = {"http_port": None, "grpc_port": None}
+    with serving.serve({"affine": serving.affine_engine()}, max_queue_delay_us=60_000_000, **quiet) as server:
+        started = time.monotonic()
+        with pytest.raises(ServeError, match="the request took longer than 100 ms") as found:
+            server.infer("affine", {"x": rows(1)}, timeout=0.1)
+        assert found.value.reason is Reason.EXPIRED and time.monotonic() - started < 20
+        for endless in (float("inf"), 1e300, None):
+            assert server.infer("affine", {"x": rows(8)}, timeout=endless)["y"].shape == (8, 3)  # a full batch
+        for wrong in (-1, float("nan")):
+            with pytest.raises(ServeError, match="0 or more seconds are needed"):
+                server.submit("affine", {"x": rows(1)}, timeout=wrong)
+
+
+def test_the_program_chooses_outputs():
+    shapes = {name: [(1, 2), (2, 2), (4, 2)] for name in "ab"}
+    engine = kiln.compile(kiln_models.sum_and_product(), shapes=shapes, **serving.QUICK)
+    with serving.serve({"two": engine}, max_queue_delay_us=300_000, http_port=None, grpc_port=None) as server:
+        inputs = {"a": rows(1, 1, 2), "b": rows(1, 2, 2)}
+        chosen = (("product",), ("product", "sum"), None)
+        futures = [server.submit("two", inputs, outputs=names) for names in chosen]
+        assert [tuple(future.result(30)) for future in futures] == [("product",), ("product", "sum"), ("sum", "product")]
+        np.testing.assert_allclose(futures[0].result()["product"], inputs["a"] * inputs["b"], rtol=1e-6)
+
+
+def test_a_thread_that_ends_unasked_leaves_nobody_waiting(monkeypatch):
+    engine = serving.affine_engine()
+    with serving.serve({"affine": engine}, max_queue_delay_us=300_000) as server:
+        version = server.repository.find("affine")
+
+        def run(instance, batch):
+            put(version._batcher, 1, key="another")
+            raise SystemExit("as if of a bug")
+
+        monkeypatch.setattr("kiln.serve._instance.Instance.run", run)
+        with pytest.raises(ServeError, match="a thread of it has ended: SystemExit: as if of a bug"):
+            server.submit("affine", {"x": rows(1)}).result(30)
+        assert version.queue_length == 0 and version.statistics.failures == {"internal": 2}
+        (row,) = server.repository.index()
+        assert row["state"] == "UNAVAILABLE" and "a thread of it has ended" in row["reason"]
+        with pytest.raises(ServeError, match="version 1 of model 'affine' is not ready: a thread") as found:
+            server.submit("affine", {"x": rows(1)})
+        assert found.value.reason is Reason.UNAVAILABLE
+        assert version.wait_closed(20)
 
 
 @pytest.mark.parametrize("failure, reason, logged", [

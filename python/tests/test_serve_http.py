@@ -279,7 +279,7 @@ def test_types_keep_their_limits(server):
 
 
 @pytest.mark.parametrize("size, words", [
-    (12, "has 12 bytes; FP32[1, 4] has 16"),
+    (12, "4 bytes of the body belong to no input"),
     (20, "has 20 bytes by binary_data_size; 16 are left"),
     (-1, "has -1 bytes by binary_data_size"),
     (1 << 70, "bytes by binary_data_size"),
@@ -289,7 +289,7 @@ def test_bad_binary(server, size, words):
     head = {"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 4], "parameters": {"binary_data_size": size}}]}
     answer = infer_binary(server, "affine", head, bytes(16))
     assert answer.status == 400
-    assert words in answer.error or "belong to no input" in answer.error
+    assert words in answer.error
 
 
 @pytest.mark.parametrize("length", ["-1", "x", "99999", "", "1" * 30])

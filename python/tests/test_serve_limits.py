@@ -135,6 +135,48 @@ def test_clients_that_do_not_read():
         assert ended and len(found) > 4 * size
 
 
+def wide_rows():
+    """A row of one whole number, which becomes a row of 1000 floats."""
+    node = helper.make_node("Gather", ["table", "x"], ["y"])
+    weights = [("table", np.ones((2, 1000), "f"))]
+    made = kiln_models.model([node], [("x", kiln_models.INT64, ["n"])], [("y", kiln_models.FLOAT, ["n", 1000])], weights)
+    return kiln.compile(made, shapes={"x": [(1,), (2,), (8,)]}, **serving.QUICK)
+
+
+def test_answers_that_there_is_no_room_for():
+    """One that is larger than all that is allowed is told so; of a stream it is the only one that fails."""
+    grpc = pytest.importorskip("grpc")
+    from kiln.serve._messages import MESSAGES
+
+    def message(n, call_id=""):
+        tensor = {"name": "x", "datatype": "INT64", "shape": [n]}
+        sent = MESSAGES["ModelInferRequest"](model_name="wide", id=call_id, inputs=[tensor], raw_input_contents=[bytes(8 * n)])
+        return sent.SerializeToString()
+
+    with serving.serve({"wide": wide_rows()}, max_bytes_in_flight=20_000, max_request_bytes=1000) as server:
+        body = {"inputs": [{"name": "x", "datatype": "INT64", "shape": [8], "data": [0] * 8}],
+                "parameters": {"binary_data_output": True}}  # fmt: skip
+        answer = post(server, "/v2/models/wide/infer", body)
+        assert answer.status == 500 and "retry-after" not in answer.headers
+        assert "max_bytes_in_flight (--max-mib-in-flight) allows 20000 of all requests and answers" in answer.error
+        with grpc.insecure_channel(server.grpc_address) as channel:
+            with pytest.raises(grpc.RpcError, match="allows 20000 of all requests and answers") as found:
+                channel.unary_unary("/inference.GRPCInferenceService/ModelInfer")(message(8), timeout=30)
+            assert found.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+            call = channel.stream_stream("/inference.GRPCInferenceService/ModelStreamInfer")
+            told = [MESSAGES["ModelStreamInferResponse"].FromString(one)
+                    for one in call(iter([message(n, str(n)) for n in (1, 8, 2, 3)]), timeout=30)]  # fmt: skip
+            assert [one.infer_response.id for one in told] == ["1", "8", "2", "3"]
+            assert ["allows 20000" in one.error_message for one in told] == [False, True, False, False]
+            assert [len(one.infer_response.raw_output_contents) for one in told] == [1, 0, 1, 1]
+            wait_for(lambda: server.budget.used == 0)
+            server.budget.take(10_000)
+            told = [MESSAGES["ModelStreamInferResponse"].FromString(one)
+                    for one in call(iter([message(n) for n in (1, 3, 1)]), timeout=30)]  # fmt: skip
+            assert ["try again later" in one.error_message for one in told] == [False, True, False]
+        wait_for(lambda: server.budget.used == 10_000)
+
+
 def test_malformed_http(engine):
     with serving.serve({"affine": engine}, grpc_port=None) as server:
         for noise in (b"\x16\x03\x01\x02\x00\x01\x00", b"GET\r\n\r\n", b"POST / HTTP/9.9\r\n\r\n", b"\0" * 1000):
@@ -263,6 +305,10 @@ def test_a_protocol_whose_server_ends(engine, failure, monkeypatch):
     monkeypatch.setattr(uvicorn.Server, "on_tick", on_tick)
     with serving.serve({"affine": engine}, grpc_port=None) as server:
         assert get(server, "/v2/health/ready").status == 200
+        server._state = "loading"
+        answer = get(server, "/v2/health/ready")
+        assert (answer.status, answer.error) == (503, "the server is not ready: it loads models, or stops")
+        server._state = "ready"
         end.set()
         wait_for(lambda: not server.is_ready)
         assert ("served no longer" if failure is None else "ValueError: as if of a bug") in server.failure

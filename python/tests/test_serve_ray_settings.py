@@ -3,6 +3,7 @@
 import hashlib
 import pathlib
 import sys
+import time
 
 import kiln_models
 import numpy as np
@@ -12,7 +13,7 @@ from onnx import TensorProto, helper
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "samples"))
 
-from serve_ray import joining, onnx_files  # noqa: E402
+from serve_ray import joining, onnx_files, soak  # noqa: E402
 from serve_ray.settings import SettingsError, read_models  # noqa: E402
 
 
@@ -22,6 +23,25 @@ def given(tmp_path):
     path = tmp_path / "affine.onnx"
     path.write_bytes(kiln_models.affine()[0].SerializeToString())
     return {"name": "affine", "path": str(path), "max_replicas": 2}
+
+
+def test_a_client_of_the_soak_that_ends_is_a_fault(monkeypatch):
+    """Also where its thread ends by an exception: the others' answers do not hide it."""
+
+    def infer(client, model, name, array):
+        if array[0] == 0:
+            raise KeyError("Kiln-Pid")
+        return 200, ({"y": array}, {"pid": 1, "rows": 1, "version": "1"})
+
+    monkeypatch.setattr(soak.Client, "infer", infer)
+    seeds = iter(range(2))
+    load = soak.Load(1, "m", "x", lambda _: np.array([next(seeds, 1)]), lambda *_: None, clients=2)
+    for _ in range(1000):
+        if load.wrong and load.answered:
+            break
+        time.sleep(0.01)
+    load.stop()
+    assert load.wrong == ["a client has ended: KeyError: 'Kiln-Pid'"] and load.answered
 
 
 def test_groups_of_requests():

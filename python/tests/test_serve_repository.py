@@ -5,16 +5,18 @@ import json
 import pathlib
 import shutil
 import threading
+import time
 import weakref
 
 import numpy as np
 import pytest
 import serving
-from serving import get, infer, input_of, make_model_folder, post, rows
+from serving import connect, get, infer, input_of, make_model_folder, post, rows
 
 import kiln
 import kiln_models
 from kiln.serve import ServeError, _config
+from kiln.serve._instance import Instance
 
 FLOAT = kiln_models.FLOAT
 
@@ -135,6 +137,8 @@ WRONG = [
     ("model_transaction_policy { decoupled: true }", "not supported: model_transaction_policy.decoupled"),
     ("dynamic_batching { priority_levels: 2 } batch_input { kind: BATCH_ITEM_SHAPE }",
      "not supported: batch_input, dynamic_batching.priority_levels"),
+    ("max_batch_size: 8 dynamic_batching { max_queue_delay_microseconds: 18446744073709551615 }",
+     "max_queue_delay_microseconds is 18446744073709551615; at most 1000000 seconds are possible"),
     ("dynamic_batching { default_queue_policy { timeout_action: DELAY } }", "not supported: timeout_action DELAY"),
     ("max_batch_size: 8 dynamic_batching { preferred_batch_size: 9 }", "preferred_batch_size is [9]; sizes are from 1"),
     ("instance_group { gpus: [ 0, 1 ] }", "not supported: instance_group.gpus [0, 1]"),
@@ -162,7 +166,8 @@ def test_wrong_configurations(tmp_path, plans, config, words):
         assert told["scaled"]["state"] == "UNAVAILABLE" and words in told["scaled"]["reason"]
         answer = infer(server, "scaled", input_of(rows(1)))
         assert answer.status == 503 and words in answer.error
-        assert get(server, "/v2/models/scaled/ready").status == 503
+        answer = get(server, "/v2/models/scaled/ready")
+        assert answer.status == 503 and words in answer.error
         assert factor_of(server, "good") == 3
         assert get(server, "/v2/health/ready").status == 200
 
@@ -344,6 +349,78 @@ def test_rescan(tmp_path, plans):
         shutil.rmtree(folder)
         server.repository.rescan()
         assert infer(server, "scaled", input_of(rows(1))).status == 404
+
+
+def test_rescan_goes_by_what_clients_did_not_by_words(tmp_path, plans, monkeypatch):
+    folder = make_model_folder(tmp_path, "scaled", None, {1: plans[2]})
+    with serving.serve(repositories=[tmp_path], http_port=None, grpc_port=None) as server:
+        repository = server.repository
+        with monkeypatch.context() as broken:
+            broken.setattr("kiln.serve._repository.complete", lambda *_: (_ for _ in ()).throw(ValueError("unloaded")))
+            repository.unload("scaled")
+            with pytest.raises(ServeError, match="cannot be loaded: unloaded"):
+                repository.load("scaled")
+        replace_plan(folder, plans[3])
+        repository.rescan()
+        assert server.infer("scaled", {"x": np.ones((1, 4), "f")})["y"][0, 0] == 3
+        repository.unload("scaled")
+        replace_plan(folder, plans[5])
+        repository.rescan()
+        assert not repository.is_ready("scaled")
+
+
+@pytest.mark.parametrize("what", ["an instance", "a thread"])
+def test_a_version_that_fails_to_start_is_closed_once_and_last(tmp_path, plans, monkeypatch, what):
+    """Its threads use the engine, so they have ended when it is closed."""
+    make_model_folder(tmp_path, "broken", "instance_group { count: 3 }", {1: plans[2]})
+    begun, closed = [], []
+    start, close, begin = Instance.start, kiln.Engine.close, threading.Thread.start
+
+    def started(self):
+        begun.append(self)
+        if what == "an instance" and len(begun) == 2:
+            raise MemoryError("as if there were none")
+        time.sleep(0.3)
+        start(self)
+
+    def closing(self):
+        if not threading.current_thread().name.startswith("scaled-"):  # of an earlier test
+            closed.append([one.name for one in threading.enumerate() if one.name.startswith("broken-")])
+        close(self)
+
+    def beginning(self):
+        if what == "a thread" and self.name == "broken-2":
+            raise RuntimeError("can't start new thread")
+        begin(self)
+
+    monkeypatch.setattr(Instance, "start", started)
+    monkeypatch.setattr(kiln.Engine, "close", closing)
+    monkeypatch.setattr(threading.Thread, "start", beginning)
+    with serving.serve(repositories=[tmp_path], http_port=None, grpc_port=None) as server:
+        assert ("as if there were none" if what == "an instance" else "can't start new thread") in server.failed["broken"]
+        assert closed == [[]]
+    assert closed == [[]] and not [one for one in threading.enumerate() if one.name.startswith("broken-")]
+
+
+def test_an_interrupted_start_leaves_nothing(tmp_path, plans, monkeypatch):
+    make_model_folder(tmp_path, "a", None, {1: plans[2]})
+    make_model_folder(tmp_path, "b", None, {1: plans[2]})
+    server = kiln.serve.Server(repositories=[tmp_path], settings=serving.settings())
+    load, found = server.repository.load, []
+
+    def interrupted(name):
+        if name == "b":
+            raise KeyboardInterrupt
+        load(name)
+        found.append(server.repository.find(name))
+
+    monkeypatch.setattr(server.repository, "load", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        server.start()
+    assert not server.is_ready and found[0].wait_closed(0)
+    with pytest.raises(OSError):
+        connect(server)
+    assert server.stop() == 0
 
 
 def test_loading_anew_loses_no_request(tmp_path, plans):

@@ -14,15 +14,23 @@ import sys
 import threading
 import time
 import tracemalloc
+import zlib
 
 import numpy as np
 import pytest
 import serving
+from onnx import helper
 from serving import connect, infer, input_of, post, rows, wait_for
+
+import kiln
+import kiln_models
 
 grpc = pytest.importorskip("grpc")
 
 from kiln.serve import Reason, ServeError, Settings  # noqa: E402
+from kiln.serve._bodies import read_body  # noqa: E402
+from kiln.serve._calls import Budget  # noqa: E402
+from kiln.serve._grpc import _MOST_IN_A_STREAM  # noqa: E402
 from kiln.serve._messages import MESSAGES  # noqa: E402
 from kiln.serve._receiver import Receiver, StreamReader  # noqa: E402
 
@@ -167,6 +175,33 @@ def test_places():
     asyncio.run(run())
 
 
+def test_slow_messages_leave_as_many_places_as_are_needed():
+    """Their time of grace ends at once for all of them, and one after the other for those that come later."""
+
+    async def run():
+        receiver = Receiver(Settings(max_request_bytes=MIB, max_bytes_in_flight=8 * MIB, body_seconds=30))
+        slow = [asyncio.create_task(receiver.receive(Call())) for _ in range(8)]
+        await asyncio.sleep(0.3)
+        calls = [Call() for _ in range(3)]
+        waiting = [asyncio.create_task(receiver.receive(call)) for call in calls]
+        await asyncio.sleep(1.2)
+        assert [task.done() for task in slow] == [True] * 3 + [False] * 5
+        calls.append(Call())
+        waiting.append(asyncio.create_task(receiver.receive(calls[-1])))  # the next one leaves at once
+        await asyncio.sleep(0.1)
+        assert [task.done() for task in slow] == [True] * 4 + [False] * 4
+        for call in calls:
+            call.message.set_result(b"x")
+        assert await asyncio.wait_for(asyncio.gather(*waiting), 5) == [b"x"] * 4
+        for task in slow:
+            task.cancel()
+        found = await asyncio.gather(*slow, return_exceptions=True)
+        assert all("other requests need its place" in str(one) for one in found[:4])
+        assert receiver._free == 8 and not receiver._leaving and not receiver._waiting and not receiver._slow
+
+    asyncio.run(run())
+
+
 def test_places_of_calls_that_are_cancelled():
     async def run():
         receiver = Receiver(Settings(max_request_bytes=MIB, max_bytes_in_flight=MIB, body_seconds=30))
@@ -229,6 +264,37 @@ def test_streams_have_a_limit(engine, monkeypatch):
             more.set()
             assert list(first) == []
             assert len(list(stream(iter([message(rows(1))]), timeout=60))) == 1
+
+
+def test_streams_that_are_cancelled_leave_no_task():
+    """Also one whose answers have all the places that there are."""
+    tanh = helper.make_node("Tanh", ["x"], ["y"])
+    model = kiln_models.model([tanh], [("x", kiln_models.FLOAT, ["n", "k"])], [("y", kiln_models.FLOAT, ["n", "k"])])
+    engine = kiln.compile(model, shapes={"x": [(1, 1), (2, 8), (8, 64)]}, **serving.QUICK)
+    with serving.serve({"m": engine}, max_queue_delay_us=60_000_000, http_port=None) as server:
+        version = server.repository.find("m")
+        loop = server._threads[0]._loop
+
+        async def tasks():
+            names = [task.get_coro().__qualname__ for task in asyncio.all_tasks()]
+            return [name for name in names if name.startswith("Servicer.")]
+
+        more = threading.Event()
+
+        def sent():
+            for k in range(40):
+                yield message(rows(1, width=1 + k), "m")
+            more.wait(60)
+
+        with grpc.insecure_channel(server.grpc_address) as channel:
+            call = channel.stream_stream("/inference.GRPCInferenceService/ModelStreamInfer")(sent(), timeout=60)
+            wait_for(lambda: version.queue_length == _MOST_IN_A_STREAM)
+            time.sleep(0.3)
+            assert version.queue_length == _MOST_IN_A_STREAM  # no message more is read
+            call.cancel()
+            wait_for(lambda: asyncio.run_coroutine_threadsafe(tasks(), loop).result(20) == [])
+            assert version.queue_length == 0 and server.budget.used == 0
+            more.set()
 
 
 def test_connections_of_grpc_have_a_limit(engine):
@@ -397,6 +463,54 @@ def test_fields_behind_a_body_are_not_kept(engine):
         tracemalloc.stop()
         connection.close()
     assert peak < 5 * MIB
+
+
+def test_compressed_bodies_reserve_their_bytes_ahead(monkeypatch):
+    """Also those that become a thousand times as large; what was too much is given back."""
+    limit = 16 * MIB
+    settings, budget, most = Settings(max_request_bytes=limit, max_bytes_in_flight=limit), Budget(limit), []
+    inflate = zlib.decompressobj
+
+    class Worker:
+        def __init__(self, window):
+            self._worker, self._found = inflate(window), 0
+
+        def decompress(self, data, size):
+            piece = self._worker.decompress(data, size)
+            self._found += len(piece)
+            most.append((self._found, budget.used))
+            return piece
+
+        def __getattr__(self, name):
+            return getattr(self._worker, name)
+
+    monkeypatch.setattr(zlib, "decompressobj", Worker)
+
+    async def read(plain):
+        data = zlib.compress(plain, 9)
+
+        async def receive():
+            return {"type": "http.request", "body": data, "more_body": False}
+
+        headers = {"content-length": str(len(data)), "content-encoding": "deflate"}
+        async with read_body(receive, headers, settings, budget) as body:
+            assert bytes(body.data) == plain and budget.used == len(plain)
+
+    async def refused():
+        with pytest.raises(ServeError, match="more would exceed") as found:
+            await read(bytes(10 * MIB))
+        return found.value.reason
+
+    async def run():
+        for plain in (b"", b"x", os.urandom(3 * MIB), bytes(5 * MIB), os.urandom(MIB) * 3):
+            await read(plain)
+            assert budget.used == 0
+        assert len(most) > 10 and all(there <= reserved for there, reserved in most)
+        budget.take(8 * MIB)
+        assert await refused() is Reason.FULL and budget.used == 8 * MIB
+        assert max(there for there, _ in most[-5:]) <= 8 * MIB
+
+    asyncio.run(run())
 
 
 def test_bytes_behind_a_compressed_body(engine):

@@ -208,7 +208,16 @@ class Load:
         for thread in self._threads:
             thread.start()
 
-    def _ask(self, seed: int, port: int, model: str, name: str, make: Callable, check: Callable, tries: int) -> None:
+    def _ask(self, *arguments: Any) -> None:
+        try:
+            self._ask_again_and_again(*arguments)
+        except Exception as failure:  # of an answer that is none, or of a check: a client that ends is a fault
+            with self._lock:
+                self.wrong.append(f"a client has ended: {type(failure).__name__}: {failure}")
+
+    def _ask_again_and_again(
+        self, seed: int, port: int, model: str, name: str, make: Callable, check: Callable, tries: int
+    ) -> None:
         client, rng = Client(port, tries), np.random.default_rng(seed)
         while not self._end.is_set():
             array, start = make(rng), time.monotonic()

@@ -7,7 +7,7 @@ import concurrent.futures
 import dataclasses
 import threading
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from ._config import BatchRules
@@ -31,9 +31,13 @@ class Request(concurrent.futures.Future):
     other, and their arrays, until the garbage collector comes.)
     """
 
-    def __init__(self, inputs: list[Given], rows: int, key: Hashable, deadline_ns: int | None):
+    def __init__(
+        self, inputs: list[Given], rows: int, key: Hashable, deadline_ns: int | None, wanted: Sequence[str] = ()
+    ):
         super().__init__()
         self.inputs, self.rows, self.key, self.deadline_ns = inputs, rows, key, deadline_ns
+        self.wanted = tuple(wanted)
+        """Names of the outputs that the answer has, in its order; none: all."""
         self.queued_ns = clock_ns()
         self.queue: Batcher | None = None
         self.given_up: Reason | None = None
@@ -89,6 +93,8 @@ class Batcher:
         self._groups: dict[Hashable, collections.deque[Request]] = {}
         self._rows: dict[Hashable, int] = {}
         self._closed = False
+        self._check_ns: int | None = None
+        """No request's time ends earlier; one that has left the queue may be the one whose time this is."""
         self.length = 0
         """The number of requests that wait."""
 
@@ -102,23 +108,31 @@ class Batcher:
             self._groups.setdefault(request.key, collections.deque()).append(request)
             self._rows[request.key] = self._rows.get(request.key, 0) + request.rows
             self.length += 1
+            if request.deadline_ns is not None:
+                self._check_ns = min(request.deadline_ns, self._check_ns or request.deadline_ns)
             request.queue = self
             self._changed.notify()
 
     def take(self) -> list[Request] | None:
-        """Waits for a batch. Returns None when the queue was closed and is empty."""
+        """Waits for a batch. Returns None when the queue was closed and is empty.
+
+        A batch is either of requests to run, or of those whose time is over: they do not wait for others any longer.
+        """
         with self._changed:
             while True:
                 now = clock_ns()
-                key, wake_ns = self._choose(now)
-                if wake_ns is not None and wake_ns <= now:
+                batch = self._collect_expired(now)
+                key, due_ns = self._choose(now)
+                if not batch and due_ns is not None and due_ns <= now:
                     batch = self._collect(key, now)
+                if batch:
                     if self.length:
                         self._changed.notify()  # what is left may be a batch for another thread
                     return batch
                 if self._closed and not self.length:
                     return None
-                self._changed.wait(None if wake_ns is None else (wake_ns - now) / 1e9)
+                times = [time_ns for time_ns in (due_ns, self._check_ns) if time_ns is not None]
+                self._changed.wait(min((min(times) - now) / 1e9, threading.TIMEOUT_MAX) if times else None)
 
     def close(self) -> None:
         """Takes no more requests. Those that wait are given to `take` without any delay."""
@@ -141,17 +155,31 @@ class Batcher:
     def forget(self, request: Request) -> None:
         """Takes a cancelled request out of the queue, if it is there still."""
         with self._changed:
-            group = self._groups.get(request.key)
-            if group is not None and request in group:
-                group.remove(request)
-                self._took(request.key, [request])
+            if request in self._groups.get(request.key, ()):
+                self._remove(request)
 
-    def _took(self, key: Hashable, requests: list[Request]) -> None:
+    def _remove(self, request: Request) -> None:
+        self._groups[request.key].remove(request)
+        self._count_removed(request.key, [request])
+
+    def _count_removed(self, key: Hashable, requests: list[Request]) -> None:
         """Counts requests that are not in their group any more."""
         self.length -= len(requests)
         self._rows[key] -= sum(request.rows for request in requests)
         if not self._groups[key]:
             del self._groups[key], self._rows[key]
+
+    def _collect_expired(self, now: int) -> list[Request]:
+        """Takes the requests out whose time is over."""
+        if self._check_ns is None or now < self._check_ns:
+            return []
+        waiting = [one for group in self._groups.values() for one in group]
+        timed = [(one.deadline_ns, one) for one in waiting if one.deadline_ns is not None]
+        expired = [one for end_ns, one in timed if end_ns <= now]
+        self._check_ns = min((end_ns for end_ns, _ in timed if end_ns > now), default=None)
+        for request in expired:
+            self._remove(request)
+        return expired
 
     def _choose(self, now: int) -> tuple[Hashable, int | None]:
         """The key of the group to run next, and when it may run; None where nothing waits.
@@ -201,5 +229,5 @@ class Batcher:
             if self._rules.preferred and not (waited and self._rules.delay_ns):
                 count = self._preferred(group) or count
         batch = [group.popleft() for _ in range(count)]
-        self._took(key, batch)
+        self._count_removed(key, batch)
         return batch

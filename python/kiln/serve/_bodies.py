@@ -18,6 +18,7 @@ from ._settings import Settings
 
 _WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 _STEP = 1 << 16  # bytes reserved ahead of those that have come: a client that sends nothing holds no more
+_MOST_INFLATED = 1 << 20  # bytes that are decompressed at once, and compressed ones that are given for it
 _MOST_DISCARDED = 1 << 30  # of a body that is too large: a client that has sent it reads the answer
 
 
@@ -63,6 +64,7 @@ async def read_body(
             raise ServeError(Reason.TOO_SLOW, words) from None
         if coding != "identity":
             data = await reader.decompress(data, coding)
+        reader.keep(len(data))
         body = Body(np.frombuffer(data, np.uint8))
         del data
         yield body
@@ -78,6 +80,12 @@ class _Reader:
     def _reserve(self, size: int) -> None:
         self._budget.take(size)
         self.reserved += size
+
+    def keep(self, size: int) -> None:
+        """Gives back what is reserved beyond so many bytes."""
+        if size < self.reserved:
+            self._budget.give_back(self.reserved - size)
+            self.reserved = size
 
     def _reserve_ahead(self, there: int, most: int) -> None:
         """Reserves a step beyond what is there already."""
@@ -152,19 +160,26 @@ class _Reader:
             seen += len(body)
 
     async def decompress(self, data: Any, coding: str) -> Any:
-        """The decompressed body, of the same limit."""
-        self._reserve(min(self._limit, 8 * len(data)))  # a guess, made true below
-        worker = zlib.decompressobj(_WINDOWS[coding])
-        try:
-            found = await asyncio.to_thread(worker.decompress, data, self._limit + 1)
-        except zlib.error as failure:
-            raise invalid(f"the body is not {coding}: {failure}") from None
-        if len(found) > self._limit:
-            raise _too_large("more", self._limit)
-        if not worker.eof:
-            raise invalid(f"the body is not all of what was compressed by {coding}")
-        if worker.unused_data:
-            raise invalid(f"the body has {len(worker.unused_data)} bytes behind what was compressed by {coding}")
-        if len(data) + len(found) > self.reserved:
-            self._reserve(len(data) + len(found) - self.reserved)
+        """The decompressed body, of the same limit. Each piece has its bytes reserved before there are any of it."""
+        worker, found = zlib.decompressobj(_WINDOWS[coding]), bytearray()
+        at, given = 0, memoryview(b"")
+        while not worker.eof:
+            most = min(max(_STEP, min(len(found), _MOST_INFLATED)), self._limit + 1 - len(found))
+            self._reserve(max(0, len(data) + len(found) + most - self.reserved))
+            if not len(given):
+                given = memoryview(data)[at : at + _MOST_INFLATED]
+                at += len(given)
+            try:
+                piece = await asyncio.to_thread(worker.decompress, given, most)
+            except zlib.error as failure:
+                raise invalid(f"the body is not {coding}: {failure}") from None
+            found += piece
+            given = memoryview(worker.unconsumed_tail)
+            if len(found) > self._limit:
+                raise _too_large("more", self._limit)
+            if not (worker.eof or piece or len(given)) and at == len(data):
+                raise invalid(f"the body is not all of what was compressed by {coding}")
+        extra = len(worker.unused_data) + len(data) - at
+        if extra:
+            raise invalid(f"the body has {extra} bytes behind what was compressed by {coding}")
         return found

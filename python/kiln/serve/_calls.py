@@ -88,7 +88,7 @@ class Budget:
         self.used = 0
 
     def take(self, size: int) -> None:
-        """Adds the bytes of a request or an answer. Raises ServeError where there are too many already."""
+        """Adds the bytes of a request. Raises ServeError where there are too many already."""
         with self._lock:
             if self.used + size > self._most:
                 raise ServeError(
@@ -97,6 +97,16 @@ class Budget:
                     "try again later",
                 )
             self.used += size
+
+    def take_answer(self, size: int) -> None:
+        """Adds the bytes of an answer. One that there is never room for is told so: to try again does not help."""
+        if size > self._most:
+            raise ServeError(
+                Reason.ANSWER_TOO_LARGE,
+                f"the answer has {size} bytes; max_bytes_in_flight (--max-mib-in-flight) allows {self._most} of all "
+                "requests and answers",
+            )
+        self.take(size)
 
     def give_back(self, size: int) -> None:
         with self._lock:
@@ -144,6 +154,4 @@ async def run(
         words = "the client has left" if has_left else f"the request took longer than {timeout_ns / 1e6:.0f} ms"
         raise ServeError(reason, words)
     call.request = None
-    outputs = answer.result()
-    wanted = call.outputs or list(outputs)
-    return version, {name: outputs[name] for name in wanted}
+    return version, answer.result()

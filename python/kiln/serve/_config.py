@@ -11,7 +11,7 @@ from google.protobuf import json_format, text_format
 from .._engine import Engine
 from .._tensors import Tensor
 from ._messages import ModelConfig
-from ._settings import Settings
+from ._settings import LONGEST_SECONDS, Settings
 from ._types import OF_ENGINE, config_type, from_config
 
 PLAN, ONNX = "tensorrt_plan", "onnxruntime_onnx"
@@ -335,7 +335,7 @@ class BatchRules:
 
 
 def rules_of(config: Any, settings: Settings) -> BatchRules:
-    """Reads `dynamic_batching`. Raises ConfigError for sizes that cannot be."""
+    """Reads `dynamic_batching`. Raises ConfigError for sizes and times that cannot be."""
     said = config.dynamic_batching
     policy = said.default_queue_policy
     preferred = tuple(sorted(set(said.preferred_batch_size)))
@@ -343,6 +343,11 @@ def rules_of(config: Any, settings: Settings) -> BatchRules:
         raise ConfigError(
             f"preferred_batch_size is {list(said.preferred_batch_size)}; sizes are from 1 to max_batch_size, "
             f"{config.max_batch_size}"
+        )
+    if said.max_queue_delay_microseconds > LONGEST_SECONDS * 1_000_000:
+        raise ConfigError(
+            f"max_queue_delay_microseconds is {said.max_queue_delay_microseconds}; at most {LONGEST_SECONDS} seconds "
+            "are possible"
         )
     has_policy = said.HasField("default_queue_policy")
     return BatchRules(

@@ -16,6 +16,8 @@ class Reason(enum.Enum):
     """The client took too long to send its request."""
     FULL = (503, "RESOURCE_EXHAUSTED")
     """Too many requests wait already."""
+    ANSWER_TOO_LARGE = (500, "RESOURCE_EXHAUSTED")
+    """The answer is larger than everything that the server may hold."""
     UNAVAILABLE = (503, "UNAVAILABLE")
     EXPIRED = (504, "DEADLINE_EXCEEDED")
     """The request waited for longer than it may."""

@@ -99,11 +99,10 @@ def _typed_data(tensor: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _answer(version: Version, call_id: str, outputs: dict[str, np.ndarray]) -> Any:
-    types = {spec.name: spec.datatype for spec in version.outputs}
     kind = MESSAGES["ModelInferResponse"]
     answer = kind(model_name=version.name, model_version=str(version.number), id=call_id)
     for name, array in outputs.items():
-        answer.outputs.add(name=name, datatype=types[name], shape=array.shape)
+        answer.outputs.add(name=name, datatype=version.output_types[name], shape=array.shape)
         answer.raw_output_contents.append(array.tobytes())
     return answer
 
@@ -161,31 +160,31 @@ class Servicer:
 
     # Inference.
 
-    async def infer(self, box: list[Any], size: int, seconds: float | None = None) -> Any:
-        """Answers the ModelInferRequest of so many bytes in `box`, which may take so many seconds.
+    async def infer(self, taken_once: list[Any], size: int, seconds: float | None = None) -> Any:
+        """Answers the ModelInferRequest of so many bytes in a list, which may take so many seconds.
 
-        It takes the request out, and so holds its bytes once while it waits: those of the tensors.
+        It takes the request out of the list, which its caller keeps. So nobody holds the message while its tensors wait.
         """
         self._server.budget.take(size)
         call: Call | None = None
         try:
-            if box[0].raw_input_contents or size <= _LONG_NUMBERS:
-                call = _read_call(box.pop())
+            if taken_once[0].raw_input_contents or size <= _LONG_NUMBERS:
+                call = _read_call(taken_once.pop())
             else:
                 async with self._long_numbers:
-                    call = await asyncio.to_thread(_read_call, box.pop())
+                    call = await asyncio.to_thread(_read_call, taken_once.pop())
             limit = self._server.settings.request_seconds
             version, outputs = await run(self._repository, call, limit if seconds is None else min(limit, seconds))
         finally:
             self._server.budget.give_back_after(call and call.request, size)
         return _answer(version, call.id, outputs)
 
-    async def _answer_in_stream(self, box: list[bytes]) -> Any:
-        """The answer to the message in `box`, which it takes out."""
+    async def _answer_in_stream(self, taken_once: list[bytes]) -> Any:
+        """The answer to the message in a list, which it takes out of it."""
         response = MESSAGES["ModelStreamInferResponse"]
-        call_id, size = "", len(box[0])
+        call_id, size = "", len(taken_once[0])
         try:
-            requests = [_parse("ModelInferRequest", box.pop())]
+            requests = [_parse("ModelInferRequest", taken_once.pop())]
             call_id = requests[0].id
             return response(infer_response=await self.infer(requests, size))
         except ServeError as failure:
@@ -208,13 +207,13 @@ class Servicer:
 
         async def call(_: Any, context: Any) -> bytes:
             try:
-                box = [await self._receiver.receive(context)]
-                size = len(box[0])
-                box = [_parse(f"{name}Request", box.pop())]
+                taken_once = [await self._receiver.receive(context)]
+                size = len(taken_once[0])
+                taken_once = [_parse(f"{name}Request", taken_once.pop())]
                 if method is None:
-                    answer = await self.infer(box, size, context.time_remaining())
+                    answer = await self.infer(taken_once, size, context.time_remaining())
                 else:
-                    answer = await method(box.pop())
+                    answer = await method(taken_once.pop())
                 return self._counted(answer.SerializeToString(), context)
             except ServeError as failure:
                 _set_status(context, failure.reason.grpc_code, str(failure))
@@ -228,9 +227,20 @@ class Servicer:
     def _counted(self, answer: bytes, context: Any) -> bytes:
         """Counts the bytes of an answer until its call ends: a client may ask for much and read it slowly."""
         size = len(answer)
-        self._server.budget.take(size)
+        self._server.budget.take_answer(size)
         context.add_done_callback(lambda _: self._server.budget.give_back(size))
         return answer
+
+    def _counted_in_stream(self, response: Any) -> tuple[bytes, int]:
+        """The bytes of an answer, and how many of them count. One that there is no room for becomes an error."""
+        answer = response.SerializeToString()
+        try:
+            self._server.budget.take_answer(len(answer))
+        except ServeError as failure:
+            kind = MESSAGES["ModelStreamInferResponse"]
+            told = kind(error_message=str(failure), infer_response={"id": response.infer_response.id})
+            return told.SerializeToString(), 0
+        return answer, len(answer)
 
     def stream(self) -> Any:
         """The handler of ModelStreamInfer: answers the requests of a stream in their order. They run side by side,
@@ -241,17 +251,19 @@ class Servicer:
                 _set_status(context, "RESOURCE_EXHAUSTED", f"{_MOST_STREAMS} streams are open; try again later")
                 return
             self._streams += 1
-            answers: asyncio.Queue = asyncio.Queue(_MOST_IN_A_STREAM)
+            answers: asyncio.Queue = asyncio.Queue()
+            places = asyncio.Semaphore(_MOST_IN_A_STREAM)
             messages = StreamReader(context, self._server.settings.idle_seconds)
-            reader = asyncio.create_task(self._read_stream(messages, answers))
+            reader = asyncio.create_task(self._read_stream(messages, answers, places))
             try:
                 while (task := await answers.get()) is not None:
-                    answer = (await task).SerializeToString()
-                    self._server.budget.take(len(answer))
+                    answer, size = self._counted_in_stream(await task)
+                    del task  # it has the answer, too, which may be read slowly
                     try:
                         yield answer
                     finally:
-                        self._server.budget.give_back(len(answer))
+                        self._server.budget.give_back(size)
+                    places.release()
                 await reader
             except ServeError as failure:
                 _set_status(context, failure.reason.grpc_code, str(failure))
@@ -263,15 +275,22 @@ class Servicer:
 
         return grpc.stream_stream_rpc_method_handler(call)
 
-    async def _read_stream(self, messages: StreamReader, answers: asyncio.Queue) -> None:
-        """Begins to answer the messages of a stream, and puts the tasks in the queue; None ends it."""
+    async def _read_stream(self, messages: StreamReader, answers: asyncio.Queue, places: asyncio.Semaphore) -> None:
+        """Begins to answer the messages of a stream, each when it has a place, and puts the tasks in the queue.
+
+        None ends the queue. It bounds nothing itself: a reader that is cancelled may not wait for those who read it.
+        """
         try:
-            while (box := [await messages.next()])[0] is not grpc.aio.EOF:
-                task = asyncio.create_task(self._answer_in_stream(box))
+            while True:
+                await places.acquire()
+                taken_once = [await messages.next()]
+                if taken_once[0] is grpc.aio.EOF:
+                    return
+                task = asyncio.create_task(self._answer_in_stream(taken_once))
                 messages.begin(task)
-                await answers.put(task)
+                answers.put_nowait(task)
         finally:
-            await answers.put(None)
+            answers.put_nowait(None)
 
 
 def _set_status(context: Any, code: str, words: str) -> None:

@@ -18,7 +18,7 @@ from ._bodies import Body, read_body
 from ._calls import run
 from ._config import ConfigError, config_from_json, config_to_json
 from ._errors import Reason, ServeError, invalid
-from ._http_tensors import HEADER_LENGTH, encode, parse
+from ._http_tensors import HEADER_LENGTH, Answer, encode, parse
 from ._metrics import CONTENT_TYPE, metrics_text
 
 if TYPE_CHECKING:
@@ -135,7 +135,10 @@ class Endpoints:
         await exchange.answer(200, [], _JSON)
 
     async def ready(self, exchange: _Exchange) -> None:
-        await exchange.answer(200 if self.server.is_ready else 503, [], _JSON)
+        if not self.server.is_ready:
+            why = self.server.failure or "it loads models, or stops"
+            raise ServeError(Reason.UNAVAILABLE, f"the server is not ready: {why}")
+        await exchange.answer(200, [], _JSON)
 
     async def server_metadata(self, exchange: _Exchange) -> None:
         await exchange.answer_json(self.server.metadata())
@@ -147,8 +150,8 @@ class Endpoints:
         await exchange.answer_json(version.metadata(there))
 
     async def model_ready(self, exchange: _Exchange) -> None:
-        ready = self.repository.is_ready(exchange.path["model"], exchange.path.get("version"))
-        await exchange.answer(200 if ready else 503, [], _JSON)
+        self.repository.find(exchange.path["model"], exchange.path.get("version"))  # raises what is not ready, and why
+        await exchange.answer(200, [], _JSON)
 
     async def model_config(self, exchange: _Exchange) -> None:
         version = self.repository.find(exchange.path["model"], exchange.path.get("version"))
@@ -200,9 +203,14 @@ class Endpoints:
     async def infer(self, exchange: _Exchange) -> None:
         async with self._body(exchange) as body:
             name, number = exchange.path["model"], exchange.path.get("version", "")
-            self.repository.find(name, number)  # a model that is not there is told before what is wrong with the body
+            found = self.repository.find(name, number)  # one that is not there is told before what is wrong with the body
             call, binary = await parse(
-                name, number, exchange.headers, body.data, self.repository, self._long_json
+                name,
+                number,
+                exchange.headers,
+                body.data,
+                lambda: [(spec.name, spec.datatype, spec.client_shape) for spec in found.inputs],
+                self._long_json,
             )
             gone = asyncio.ensure_future(_until_gone(exchange.receive))
             try:
@@ -211,14 +219,16 @@ class Endpoints:
                 gone.cancel()
                 body.request = call.request
         del body  # not held while the answer is sent
-        parts, header_size = await encode(version, call, outputs, binary, self._long_json)
+        answer = Answer(version.name, str(version.number), call.id, outputs, version.output_types)
+        parts, header_size = await encode(answer, binary, self._long_json)
+        del outputs, answer
         headers: Headers = []
         content_type = _JSON
         if len(parts) > 1:
             headers, content_type = [(HEADER_LENGTH, str(header_size))], "application/octet-stream"
         # A client may ask for much and read it slowly.
         size = sum(map(len, parts))
-        self.server.budget.take(size)
+        self.server.budget.take_answer(size)
         try:
             await exchange.answer(200, parts, content_type, headers)
         finally:

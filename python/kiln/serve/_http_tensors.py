@@ -6,20 +6,22 @@ import asyncio
 import dataclasses
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ._calls import Call, check_parameters, check_tensor
 from ._errors import invalid
-from ._repository import Repository
 from ._types import ITEM_BYTES, array_from_json, list_for_json
-from ._version import Version
 
 HEADER_LENGTH = "inference-header-content-length"
 _LONG_JSON = 1 << 17  # bytes above which a thread parses, so that other requests go on
 _MANY_NUMBERS = 1 << 14  # in an answer's JSON, above which a thread writes
+
+
+Spec = tuple[str, str, tuple[int, ...]]
+"""An input of a model: name, type, and shape, in which -1 is an extent that a request decides."""
 
 
 @dataclasses.dataclass
@@ -38,11 +40,12 @@ async def parse(
     version: str,
     headers: Mapping[str, str],
     data: np.ndarray,
-    repository: Repository,
+    inputs_of: Callable[[], Sequence[Spec]],
     one_at_a_time: asyncio.Lock,
 ) -> tuple[Call, Binary]:
     """Reads a request for inference. Raises ServeError with what is wrong.
 
+    `inputs_of` tells the model's inputs; it is asked for a body without JSON alone, whose shape follows from them.
     Python's numbers take many times the memory of their text, so long texts are parsed one at a time.
     """
     header = headers.get(HEADER_LENGTH)
@@ -53,7 +56,7 @@ async def parse(
     else:
         raise invalid(f"the header {HEADER_LENGTH} is {header!r}; the body has {data.size} bytes")
     if header is not None and size == 0:
-        return _raw(model, version, data, repository), Binary(default=True)
+        return _raw(model, version, data, inputs_of()), Binary(default=True)
     reader = _Reader(model, version, data, size)
     if size > _LONG_JSON:
         async with one_at_a_time:
@@ -63,22 +66,21 @@ async def parse(
     return reader.call, reader.binary
 
 
-def _raw(model: str, version: str, data: np.ndarray, repository: Repository) -> Call:
+def _raw(model: str, version: str, data: np.ndarray, inputs: Sequence[Spec]) -> Call:
     """A body that is the bytes of a model's only input: its shape follows from their number."""
-    found = repository.find(model, version)
-    if len(found.inputs) != 1:
-        raise invalid(f"a body without JSON is possible for models of one input; {model!r} has {len(found.inputs)}")
-    spec = found.inputs[0]
-    shape = list(spec.client_shape)
+    if len(inputs) != 1:
+        raise invalid(f"a body without JSON is possible for models of one input; {model!r} has {len(inputs)}")
+    name, datatype, known = inputs[0]
+    shape = list(known)
     if shape.count(-1) > 1 or 0 in shape:
-        raise invalid(f"a body without JSON does not tell the shape of input {spec.name!r}, {shape}")
+        raise invalid(f"a body without JSON does not tell the shape of input {name!r}, {shape}")
     if -1 in shape:
-        rest = -math.prod(shape) * ITEM_BYTES[spec.datatype]
+        rest = -math.prod(shape) * ITEM_BYTES[datatype]
         if data.size % rest:
-            raise invalid(f"the body has {data.size} bytes; input {spec.name!r}, {shape}, takes a multiple of {rest}")
+            raise invalid(f"the body has {data.size} bytes; input {name!r}, {shape}, takes a multiple of {rest}")
         shape[shape.index(-1)] = data.size // rest
     call = Call(model, version)
-    call.add_tensor(spec.name, spec.datatype, tuple(shape), data)
+    call.add_tensor(name, datatype, tuple(shape), data)
     return call
 
 
@@ -161,30 +163,39 @@ class _Reader:
             self.binary.by_name[name] = _field(parameters, "binary_data", bool, f"output {name!r}")
 
 
-async def encode(
-    version: Version, call: Call, outputs: dict[str, np.ndarray], binary: Binary, one_at_a_time: asyncio.Lock
-) -> tuple[list[Any], int]:
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """What a model has answered."""
+
+    model: str
+    version: str
+    id: str
+    outputs: Mapping[str, np.ndarray]
+    types: Mapping[str, str]
+    """The protocol's types of outputs by name."""
+
+
+async def encode(answer: Answer, binary: Binary, one_at_a_time: asyncio.Lock) -> tuple[list[Any], int]:
     """The parts of an answer's body, and the size of the JSON, which is the first part."""
-    if sum(array.size for name, array in outputs.items() if not binary.of(name)) <= _MANY_NUMBERS:
-        return _encode(version, call, outputs, binary)
+    if sum(array.size for name, array in answer.outputs.items() if not binary.of(name)) <= _MANY_NUMBERS:
+        return _encode(answer, binary)
     async with one_at_a_time:
-        return await asyncio.to_thread(_encode, version, call, outputs, binary)
+        return await asyncio.to_thread(_encode, answer, binary)
 
 
-def _encode(version: Version, call: Call, outputs: dict[str, np.ndarray], binary: Binary) -> tuple[list[Any], int]:
-    types = {spec.name: spec.datatype for spec in version.outputs}
+def _encode(answer: Answer, binary: Binary) -> tuple[list[Any], int]:
     tensors: list[dict[str, Any]] = []
     parts: list[Any] = []
-    for name, array in outputs.items():
-        entry: dict[str, Any] = {"name": name, "datatype": types[name], "shape": list(array.shape)}
+    for name, array in answer.outputs.items():
+        entry: dict[str, Any] = {"name": name, "datatype": answer.types[name], "shape": list(array.shape)}
         if binary.of(name):
             entry["parameters"] = {"binary_data_size": array.nbytes}
             parts.append(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
         else:
             entry["data"] = list_for_json(array)
         tensors.append(entry)
-    head: dict[str, Any] = {"model_name": version.name, "model_version": str(version.number), "outputs": tensors}
-    if call.id:
-        head["id"] = call.id
+    head: dict[str, Any] = {"model_name": answer.model, "model_version": answer.version, "outputs": tensors}
+    if answer.id:
+        head["id"] = answer.id
     text = json.dumps(head).encode()
     return [text, *parts], len(text)

@@ -107,9 +107,8 @@ class Instance:
         """Whether a request is to be run: it was not cancelled, and its time is not over."""
         if not request.set_running_or_notify_cancel():
             return False
-        if request.deadline_ns is not None and now > request.deadline_ns:
-            waited = (now - request.queued_ns) / 1e6
-            words = f"the request waited for {waited:.0f} ms, longer than it may"
+        if request.deadline_ns is not None and now >= request.deadline_ns:
+            words = f"the request took longer than {(request.deadline_ns - request.queued_ns) / 1e6:.0f} ms"
             self._fail(request, ServeError(Reason.EXPIRED, words))
             return False
         return True
@@ -152,7 +151,7 @@ class Instance:
                 self._statistics.add_failure(reason.name.lower(), ended - since)
         for request, outputs in zip(requests, divided):
             request.inputs = []
-            request.set_result(outputs)
+            request.set_result({name: outputs[name] for name in request.wanted} if request.wanted else outputs)
 
     def _joined(self, i: int, requests: list[Request]) -> np.ndarray:
         """Input `i` of all requests, one after the other along the first axis."""

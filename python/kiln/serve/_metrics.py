@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _LABELS = ("model", "version")
 _STAGES = {
-    "compute_input": ("kiln_gather_seconds", "Time that requests' batches took to join their inputs"),
-    "compute_infer": ("kiln_run_seconds", "Time that requests' batches took to run"),
-    "compute_output": ("kiln_divide_seconds", "Time that requests' batches took to divide their outputs"),
+    "input": ("kiln_gather_seconds", "Time that runs took to join their inputs"),
+    "infer": ("kiln_run_seconds", "Time that runs of the engine took"),
+    "output": ("kiln_divide_seconds", "Time that runs took to divide their outputs"),
 }
 
 
@@ -67,7 +67,8 @@ def _of_statistics(taken: list[tuple[list[str], Statistics]]) -> Iterator[Any]:
         runs.add_metric(labels, of.execution_count)
         rows.add_metric(labels, of.inference_count)
         for stage, family in stages.items():
-            family.add_metric(labels, of.durations[stage].ns / 1e9)
+            # Of runs, each once; `durations` has a run once for each of its requests.
+            family.add_metric(labels, sum(getattr(times, stage).ns for times in of.batches.values()) / 1e9)
         latency.add_metric(labels, _buckets(of.latency), of.latency.sum_s)
         queueing.add_metric(labels, _buckets(of.queueing), of.queueing.sum_s)
     yield from (requests, runs, rows, *stages.values(), latency, queueing)

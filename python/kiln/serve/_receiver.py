@@ -28,10 +28,13 @@ class Receiver:
     def __init__(self, settings: Settings):
         self._seconds = settings.body_seconds
         self._count = max(1, settings.max_bytes_in_flight // settings.max_request_bytes)
-        self._places = asyncio.Semaphore(self._count)
-        self._waiting = 0
+        self._free = self._count
+        self._waiting: collections.deque[asyncio.Future[None]] = collections.deque()
+        """Futures of calls that wait for a place; they end when the calls have one."""
         self._slow: collections.deque[asyncio.Future[None]] = collections.deque()
         """Futures of reads that have had their grace; who needs a place ends the first one."""
+        self._leaving = 0
+        """Reads that were ended, and have not left their places yet."""
 
     async def receive(self, context: Any) -> bytes:
         """The only message of a call. Raises ServeError where it does not come in time."""
@@ -39,7 +42,7 @@ class Receiver:
         try:
             found = await self._read(context)
         finally:
-            self._places.release()
+            self._leave()
         if found is grpc.aio.EOF:
             # The client has left, which cancels this task in a moment; or it ended its side without a message.
             await asyncio.sleep(_GRACE_S)
@@ -47,16 +50,37 @@ class Receiver:
         return found
 
     async def _enter(self) -> None:
-        if self._places.locked():
-            if self._waiting >= _MOST_WAITING * self._count:
-                raise ServeError(Reason.FULL, f"{self._count + self._waiting} messages are on their way; try again later")
-            if self._slow:
-                self._slow.popleft().set_result(None)
-        self._waiting += 1
+        if self._free:
+            self._free -= 1
+            return
+        if len(self._waiting) >= _MOST_WAITING * self._count:
+            raise ServeError(Reason.FULL, f"{self._count + len(self._waiting)} messages are on their way; try again later")
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        self._push_out()
         try:
-            await self._places.acquire()
-        finally:
-            self._waiting -= 1
+            await place
+        except asyncio.CancelledError:
+            if not place.cancelled():  # it has come meanwhile
+                self._leave()
+            elif place in self._waiting:
+                self._waiting.remove(place)
+            raise
+
+    def _leave(self) -> None:
+        """Gives a place to the first call that waits for one."""
+        while self._waiting:
+            place = self._waiting.popleft()
+            if not place.done():  # as one is whose call was cancelled
+                place.set_result(None)
+                return
+        self._free += 1
+
+    def _push_out(self) -> None:
+        """Ends as many slow reads as calls wait, less those that leave their places already."""
+        while self._slow and self._leaving < len(self._waiting):
+            self._slow.popleft().set_result(None)
+            self._leaving += 1
 
     async def _read(self, context: Any) -> Any:
         # A read that is given up ends with its call. It is not cancelled: gRPC would still write to its memory.
@@ -64,28 +88,25 @@ class Receiver:
         reading.add_done_callback(_note_failure)
         grace = min(_GRACE_S, self._seconds)
         await asyncio.wait({reading}, timeout=grace)
-        if not reading.done() and not self._waiting:
-            wanted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._slow.append(wanted)
-            try:
-                await asyncio.wait(
-                    {reading, wanted}, timeout=self._seconds - grace, return_when=asyncio.FIRST_COMPLETED
-                )
-            finally:
-                if not wanted.done():
-                    self._slow.remove(wanted)
-        elif not reading.done():
-            raise _pushed_out(grace)
+        if reading.done():
+            return reading.result()
+        wanted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._slow.append(wanted)
+        self._push_out()
+        try:
+            left = max(0.0, self._seconds - grace)
+            await asyncio.wait({reading, wanted}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            if wanted.done():
+                self._leaving -= 1  # the place is left before anything else runs
+            else:
+                self._slow.remove(wanted)
         if reading.done():
             return reading.result()
         if wanted.done():
-            raise _pushed_out(grace)
+            words = f"the message took longer than {grace:g} s, and other requests need its place; try again later"
+            raise ServeError(Reason.FULL, words)
         raise ServeError(Reason.TOO_SLOW, f"the message did not come within {self._seconds:g} s")
-
-
-def _pushed_out(grace: float) -> ServeError:
-    words = f"the message took longer than {grace:g} s, and other requests need its place; try again later"
-    return ServeError(Reason.FULL, words)
 
 
 def _note_failure(reading: asyncio.Task) -> None:

@@ -23,7 +23,7 @@ from ._version import Tensor, Version
 
 log = logging.getLogger("kiln.serve")
 
-READY, LOADING, UNLOADING, UNAVAILABLE = "READY", "LOADING", "UNLOADING", "UNAVAILABLE"
+READY, LOADING, UNAVAILABLE = "READY", "LOADING", "UNAVAILABLE"
 _TRIES = 100  # of a request that meets a version which is being replaced
 
 
@@ -38,6 +38,8 @@ class _Model:
     state: str = UNAVAILABLE
     reason: str = ""
     fingerprint: tuple = ()
+    unloaded_by_client: bool = False
+    """Whether it stays unloaded until a client loads it, also where its files change."""
     changing: threading.Lock = dataclasses.field(default_factory=threading.Lock)
     """Held by who loads or unloads; requests do not take it."""
 
@@ -103,12 +105,12 @@ class Repository:
         versions = model.versions  # replaced as a whole, never changed
         if version in (None, ""):
             if versions:
-                return versions[max(versions)]
+                return _alive(versions[max(versions)])
             why = model.reason and f": {model.reason}"
             raise ServeError(Reason.UNAVAILABLE, f"model {name!r} is not ready{why}")
         number = int(version) if str(version).isascii() and str(version).isdigit() and len(str(version)) < 19 else None
         if number in versions:
-            return versions[number]
+            return _alive(versions[number])
         if number in model.failed:
             raise ServeError(
                 Reason.UNAVAILABLE, f"version {version} of model {name!r} is not ready: {model.failed[number]}"
@@ -142,7 +144,11 @@ class Repository:
                 model = self._model(name)
             except ServeError:
                 continue  # it was removed meanwhile
-            rows = [{"name": name, "version": str(v), "state": READY, "reason": model.reason} for v in model.versions]
+            rows = [
+                {"name": name, "version": str(v), "state": UNAVAILABLE if one.failure else READY,
+                 "reason": one.failure or model.reason}
+                for v, one in model.versions.items()
+            ]  # fmt: skip
             rows += [
                 {"name": name, "version": str(v), "state": UNAVAILABLE, "reason": why}
                 for v, why in model.failed.items()
@@ -185,6 +191,7 @@ class Repository:
         model = self._model(name)
         with model.changing:
             before = model.state
+            model.unloaded_by_client = False
             model.state = READY if model.versions else LOADING
             fingerprint = model.source.fingerprint()
             try:
@@ -299,6 +306,7 @@ class Repository:
         with model.changing:
             self._close_versions(model)
             model.state, model.reason, model.failed = UNAVAILABLE, "unloaded", {}
+            model.unloaded_by_client = True
         log.info("model %s is unloaded", name, extra={"model": name})
 
     @staticmethod
@@ -334,7 +342,7 @@ class Repository:
                 self.unload(name)
                 with self._lock:
                     del self._models[name]
-            elif model.reason != "unloaded" and source.fingerprint() != model.fingerprint:
+            elif not model.unloaded_by_client and source.fingerprint() != model.fingerprint:
                 try:
                     self.load(name)
                 except ServeError:
@@ -350,6 +358,14 @@ class Repository:
         for name in self.names():
             self._close_versions(self._model(name))
         return sum(_ended(versions, seconds))
+
+
+def _alive(version: Version) -> Version:
+    if version.failure is not None:
+        raise ServeError(
+            Reason.UNAVAILABLE, f"version {version.number} of model {version.name!r} is not ready: {version.failure}"
+        )
+    return version
 
 
 def _ended(versions: list[Version], seconds: float) -> Iterator[int]:

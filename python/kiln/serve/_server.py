@@ -7,6 +7,7 @@ import concurrent.futures
 import contextlib
 import functools
 import logging
+import math
 import os
 import pathlib
 import socket
@@ -106,11 +107,13 @@ class Server:
         try:
             for thread in self._threads:
                 thread.start()
+            self.failed = self.repository.load_all()
         except BaseException:
+            self._state = "stopping"
             self._close_ports(0)
+            self.repository.close(0)
             self._state = "stopped"
             raise
-        self.failed = self.repository.load_all()
         if self._state == "loading":
             self._state = "ready"
         if self.failure is not None and self._state == "ready":  # a port ended between these two
@@ -254,19 +257,30 @@ class Server:
         """Puts a request in a model's queue. The future gives a dict of names to numpy arrays.
 
         inputs: numpy arrays, or what becomes one. They are not copied: leave them as they are until the future ends.
-        timeout: seconds for which the request may wait.
+        outputs: names of those to return, in this order; all without any.
+        timeout: seconds for which the request may wait. It fails at their end, or, where all threads of the model run
+            others, when the first of them has ended. None and infinity are no limit.
 
         Raises ServeError, and so does the future.
         """
         if self._state in ("stopping", "stopped"):
             raise ServeError(Reason.UNAVAILABLE, "the server stops")
         tensors = {name: _tensor_of(name, array) for name, array in inputs.items()}
-        timeout_ns = None if timeout is None else int(timeout * 1e9)
+        timeout_ns = _nanoseconds(timeout)
         return self.repository.submit(model, version, tensors, outputs, timeout_ns)[1]
 
     def infer(self, model: str, inputs: Mapping[str, Any], **options: Any) -> dict[str, np.ndarray]:
         """Runs a model and returns its outputs by name; options are those of `submit`."""
         return self.submit(model, inputs, **options).result()
+
+
+def _nanoseconds(timeout: float | None) -> int | None:
+    if timeout is None:
+        return None
+    if not timeout >= 0:  # NaN among them
+        raise invalid(f"timeout is {timeout}; 0 or more seconds are needed")
+    found = timeout * 1e9
+    return None if math.isinf(found) else int(found)
 
 
 @functools.lru_cache(64)

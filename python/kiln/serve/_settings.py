@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 MIB = 1 << 20
-_LONGEST_SECONDS = 1_000_000  # gRPC takes milliseconds of 32 bits
+LONGEST_SECONDS = 1_000_000  # gRPC takes milliseconds of 32 bits
 
 
 class SettingError(ValueError):
@@ -91,10 +91,10 @@ class Settings:
                 raise SettingError(field.name, value, "a finite number is needed")
             if value < 0:
                 raise SettingError(field.name, value, "it may not be negative")
-            if field.name == "max_queue_delay_us" and value > _LONGEST_SECONDS * 1_000_000:
-                raise SettingError(field.name, value, f"at most {_LONGEST_SECONDS} seconds are possible")
-            if field.name.endswith("_seconds") and value > _LONGEST_SECONDS:
-                raise SettingError(field.name, value, f"at most {_LONGEST_SECONDS} seconds are possible")
+            if field.name == "max_queue_delay_us" and value > LONGEST_SECONDS * 1_000_000:
+                raise SettingError(field.name, value, f"at most {LONGEST_SECONDS} seconds are possible")
+            if field.name.endswith("_seconds") and value > LONGEST_SECONDS:
+                raise SettingError(field.name, value, f"at most {LONGEST_SECONDS} seconds are possible")
         for name in ("max_request_bytes", "max_bytes_in_flight", "max_queue", "max_connections", "instances", "max_instances"):
             if getattr(self, name) == 0:
                 raise SettingError(name, 0, "at least 1 is needed")

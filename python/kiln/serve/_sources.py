@@ -241,7 +241,7 @@ def _build_onnx(
 def _ranges(path: pathlib.Path, wanted: BuildShapes, most: int, usual: int) -> dict[str, Any]:
     """The shapes to build for: those that were given, else batches from 1 to `most` where only the batch is open."""
     found = {}
-    for name, declared in _inputs_of(path):
+    for name, declared in inputs_of(path):
         given = wanted.of(name)
         if given is not None:
             found[name] = list(given)
@@ -256,7 +256,7 @@ def _ranges(path: pathlib.Path, wanted: BuildShapes, most: int, usual: int) -> d
     return found
 
 
-def _inputs_of(path: pathlib.Path) -> list[tuple[str, tuple[int, ...]]]:
+def inputs_of(path: pathlib.Path) -> list[tuple[str, tuple[int, ...]]]:
     """The inputs of an ONNX file with their shapes."""
     trt: Any = bindings()
     logger = make_logger(Messages(), quiet=True)

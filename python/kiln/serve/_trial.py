@@ -35,7 +35,8 @@ def _profile_for_two(engine: Engine) -> tuple[int, int] | None:
     return None
 
 
-def _make(engine: Engine, profile: int, rows: int, random: np.random.Generator) -> list[np.ndarray]:
+def made_inputs(engine: Engine, profile: int, rows: int, random: np.random.Generator) -> list[np.ndarray]:
+    """Inputs of so many rows: random numbers, or zeros and ones that may be places in a table."""
     made = []
     for tensor in engine.inputs:
         shape = (rows, *tensor.ranges[profile].opt[1:])
@@ -81,7 +82,7 @@ def why_not_joined(engine: Engine) -> str | None:
         return "no profile takes two requests at once"
     profile, rows = found
     random = np.random.default_rng(20)
-    a, b, c = (_make(engine, profile, rows, random) for _ in range(3))
+    a, b, c = (made_inputs(engine, profile, rows, random) for _ in range(3))
     join = lambda x, y: _run(engine, [np.concatenate(pair) for pair in zip(x, y)])  # noqa: E731
     ab, ac, ba, alone = join(a, b), join(a, c), join(b, a), _run(engine, a)
     for tensor, *results in zip(engine.outputs, ab, ac, ba, alone):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from .._arrays import numpy_dtype
+from ._errors import invalid
 
 # The protocol's name: the engine's, and the size of an element in bytes.
 _KNOWN = {
@@ -25,6 +27,15 @@ OF_ENGINE = {engine: name for name, (engine, _) in _KNOWN.items()}
 ITEM_BYTES = {name: size for name, (_, size) in _KNOWN.items()}
 OTHER_TYPES = ("UINT16", "UINT32", "UINT64", "INT16", "BYTES")
 """Types that the protocol has and engines do not."""
+
+
+def check_bytes(where: str, datatype: str, shape: tuple[int, ...], data: np.ndarray) -> None:
+    """Raises ServeError where flat uint8 is no tensor of a type and a shape."""
+    size = math.prod(shape) * ITEM_BYTES[datatype]
+    if data.size != size:
+        raise invalid(f"{where} has {data.size} bytes; {datatype}{list(shape)} has {size}")
+    if datatype == "BOOL" and size and int(data.max()) > 1:
+        raise invalid(f"{where} has the byte {int(data.max())}; BOOL is 0 or 1")
 
 
 def numpy_type(name: str) -> np.dtype:

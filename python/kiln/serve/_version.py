@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import math
+import contextlib
+import logging
 import threading
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -15,7 +16,9 @@ from ._config import BatchRules, TensorSpec
 from ._errors import Reason, ServeError, invalid
 from ._instance import Instance
 from ._statistics import Statistics
-from ._types import ITEM_BYTES, OTHER_TYPES
+from ._types import OTHER_TYPES, check_bytes
+
+log = logging.getLogger("kiln.serve")
 
 _MOST_KNOWN_SHAPES = 1024
 
@@ -32,7 +35,8 @@ class Tensor:
 class Version:
     """An engine with its queue and its threads.
 
-    `close` ends it after the requests that it has; the engine is freed then.
+    `close` ends it after the requests that it has; the engine is freed then. Where making it fails, none of its threads
+    is left, and the engine is the caller's to free.
     """
 
     def __init__(
@@ -51,13 +55,15 @@ class Version:
         self.statistics = Statistics()
         self._where = f"model {name!r} version {number}"
         self._input_of = {spec.name: i for i, spec in enumerate(self.inputs)}
-        self._output_names = [spec.name for spec in self.outputs]
+        self.output_types = {spec.name: spec.datatype for spec in self.outputs}
         self._has_shape_inputs = any(spec.on_host for spec in self.inputs)
         self._known_shapes: set[tuple] = set()
         self._spans: dict[Hashable, Spans] = {}
         self._batcher = Batcher(rules, self._spans_of)
         self._owns_engine = owns_engine
         self._ended = threading.Event()
+        self.failure: str | None = None
+        """Why it runs no requests any more, though nobody has closed it."""
         self._start(instances)
 
     # Threads.
@@ -73,30 +79,46 @@ class Version:
         try:
             for thread in self._threads:
                 thread.start()
-        except RuntimeError:  # there can be no more threads
+            ready.wait()
+            if failures:
+                raise failures[0]
+            self._closer = threading.Thread(target=self._end, name=f"{self.name}-end", daemon=True)
+            self._closer.start()
+        except BaseException:  # an instance cannot be made, or there can be no more threads
             ready.abort()
             self._batcher.close()
+            for thread in self._threads:
+                if thread.ident is not None:
+                    thread.join()  # whoever made this version closes the engine, which they use
             raise
-        ready.wait()
-        self._closer = threading.Thread(target=self._end, name=f"{self.name}-end", daemon=True)
-        self._closer.start()
-        if failures:
-            self._batcher.close()
-            raise failures[0]
 
     def _work(self, instance: Instance, ready: threading.Barrier, failures: list[BaseException]) -> None:
         try:
             instance.start()
         except BaseException as failure:
             failures.append(failure)
-        try:
+        with contextlib.suppress(threading.BrokenBarrierError):  # the queue is closed then
             ready.wait()
-        except threading.BrokenBarrierError:
-            return
-        while (batch := self._batcher.take()) is not None:
-            instance.run(batch)
-            del batch  # a thread that waits holds no request
-        instance.free()
+        batch: list[Request] | None = None
+        try:
+            while (batch := self._batcher.take()) is not None:
+                instance.run(batch)
+                batch = None  # a thread that waits holds no request
+        except BaseException as failure:
+            self._fail(failure, batch or [])
+        finally:
+            instance.free()
+
+    def _fail(self, failure: BaseException, batch: list[Request]) -> None:
+        """Ends the version, one of whose threads ends unasked: nobody is left waiting for it."""
+        self.failure = f"a thread of it has ended: {type(failure).__name__}: {failure}"
+        log.critical("%s: %s", self._where, self.failure, exc_info=failure)
+        self._batcher.close()
+        told = ServeError(Reason.INTERNAL, f"{self._where}: {self.failure}")
+        for request in batch:
+            request.fail(told)
+        for _ in range(len(batch) + self._batcher.fail_all(told)):
+            self.statistics.add_failure(told.reason.name.lower())
 
     def _end(self) -> None:
         for thread in self._threads:
@@ -128,15 +150,15 @@ class Version:
     ) -> Request:
         """Puts a request in the queue. Raises ServeError for what does not fit, and `Closed`."""
         for name in outputs or ():
-            if name not in self._output_names:
-                raise invalid(f"{self._where} has no output {name!r}; its outputs are {self._output_names}")
+            if name not in self.output_types:
+                raise invalid(f"{self._where} has no output {name!r}; its outputs are {list(self.output_types)}")
         given, rows = self._check(tensors)
         now = clock_ns()
         timeout = self._timeout(timeout_ns)
         key = None
         if self.rules.joins:
             key = tuple(part.shape[1:] for part in given)
-        request = Request(given, rows, key, None if timeout is None else now + timeout)
+        request = Request(given, rows, key, None if timeout is None else now + timeout, outputs or ())
         self._batcher.put(request)
         return request
 
@@ -174,11 +196,7 @@ class Version:
         )
         if not fits:
             raise invalid(f"{where} has shape {list(shape)}; {list(spec.client_shape)} is needed")
-        size = math.prod(shape) * ITEM_BYTES[spec.datatype]
-        if tensor.data.size != size:
-            raise invalid(f"{where} has {tensor.data.size} bytes; {spec.datatype}{list(shape)} has {size}")
-        if spec.datatype == "BOOL" and size and int(tensor.data.max()) > 1:
-            raise invalid(f"{where} has the byte {int(tensor.data.max())}; BOOL is 0 or 1")
+        check_bytes(where, spec.datatype, shape, tensor.data)
         return Given(tensor.data, spec.to_engine(shape))
 
     def _rows_of(self, tensors: Mapping[str, Tensor]) -> int:

@@ -14,7 +14,6 @@ import asyncio
 import contextlib
 import dataclasses
 import json
-import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
@@ -24,11 +23,12 @@ from .._engine import Engine
 from ._bodies import read_body
 from ._calls import Budget, Call
 from ._config import complete
-from ._errors import Reason, ServeError, invalid
-from ._http_tensors import HEADER_LENGTH, Binary, encode, parse
+from ._errors import Reason, ServeError
+from ._http_tensors import HEADER_LENGTH, Answer, Binary, encode, parse
 from ._messages import ModelConfig
 from ._settings import Settings
-from ._types import ITEM_BYTES, OF_ENGINE, numpy_type
+from ._types import OF_ENGINE, check_bytes, numpy_type
+from ._version import Tensor as Given
 
 __all__ = ["Endpoint", "InferRequest", "Tensor", "tensors_of", "write_error"]
 
@@ -42,11 +42,6 @@ class Tensor:
     """FP32, INT64, ..."""
     shape: tuple[int, ...]
     """-1 where a request decides the extent."""
-
-    @property
-    def client_shape(self) -> tuple[int, ...]:
-        """The shape once more, by the name that the parser knows it by."""
-        return self.shape
 
     def metadata(self) -> dict[str, Any]:
         """The tensor as a model's metadata lists it."""
@@ -112,8 +107,8 @@ class Endpoint:
             known: Sequence[Tensor] = ()
             if _is_without_json(headers):
                 known = await inputs()
-            repository: Any = _OneModel(known)
-            call, binary = await parse(model, "", headers, body.data, repository, self._long_json)
+            specs = [(tensor.name, tensor.datatype, tensor.shape) for tensor in known]
+            call, binary = await parse(model, "", headers, body.data, lambda: specs, self._long_json)
             arrays = {name: _array(name, tensor) for name, tensor in call.tensors.items()}
             call.tensors = {}
             limit = None if call.timeout_ns is None else call.timeout_ns / 1e9
@@ -123,9 +118,9 @@ class Endpoint:
         self, request: InferRequest, version: str, outputs: Mapping[str, np.ndarray]
     ) -> tuple[bytes, dict[str, str]]:
         """The body of an answer, and its headers. `outputs` are those that were wanted, in that order."""
-        tensors = tuple(Tensor(name, _datatype(name, array), array.shape) for name, array in outputs.items())
-        answered: Any = _Answered(request.model, version, tensors)
-        parts, size = await encode(answered, request._call, dict(outputs), request._binary, self._long_json)
+        types = {name: _datatype(name, array) for name, array in outputs.items()}
+        answer = Answer(request.model, version, request._call.id, outputs, types)
+        parts, size = await encode(answer, request._binary, self._long_json)
         if len(parts) == 1:
             return parts[0], {"content-type": "application/json"}
         return b"".join(parts), {"content-type": "application/octet-stream", HEADER_LENGTH: str(size)}
@@ -141,25 +136,6 @@ def write_error(failure: ServeError) -> tuple[int, bytes, dict[str, str]]:
     return failure.reason.http_status, json.dumps({"error": str(failure)}).encode(), headers
 
 
-@dataclasses.dataclass(frozen=True)
-class _OneModel:
-    """What the parser asks of a server's models."""
-
-    inputs: Sequence[Tensor]
-
-    def find(self, name: str, version: str) -> _OneModel:
-        return self
-
-
-@dataclasses.dataclass(frozen=True)
-class _Answered:
-    """What an answer tells of the model that gave it."""
-
-    name: str
-    number: str
-    outputs: tuple[Tensor, ...]
-
-
 def _is_without_json(headers: Mapping[str, str]) -> bool:
     text = headers.get(HEADER_LENGTH, "")
     return bool(text) and text.isascii() and not text.strip("0")
@@ -172,14 +148,9 @@ def _datatype(name: str, array: np.ndarray) -> str:
     return datatype
 
 
-def _array(name: str, tensor: Any) -> np.ndarray:
+def _array(name: str, tensor: Given) -> np.ndarray:
     """An input's bytes as an array."""
-    size = math.prod(tensor.shape) * ITEM_BYTES[tensor.datatype]
-    where = f"input {name!r}"
-    if tensor.data.size != size:
-        raise invalid(f"{where} has {tensor.data.size} bytes; {tensor.datatype}{list(tensor.shape)} has {size}")
-    if tensor.datatype == "BOOL" and size and int(tensor.data.max()) > 1:
-        raise invalid(f"{where} has the byte {int(tensor.data.max())}; BOOL is 0 or 1")
+    check_bytes(f"input {name!r}", tensor.datatype, tensor.shape, tensor.data)
     dtype = numpy_type(tensor.datatype)
     data = tensor.data
     if data.ctypes.data % dtype.itemsize:
