@@ -187,6 +187,32 @@ def test_stopped_while_it_loads(tmp_path):
         server.__exit__()
 
 
+_LOADS_FOR_LONG = """
+import hashlib, sys
+from kiln.serve import _repository, _sources
+def open_engine(*arguments):  # as Kiln's code, it lets go of the interpreter's lock and hears no signal
+    _sources.log.info("loading for long")
+    hashlib.pbkdf2_hmac("sha512", b"x", b"y", 1_000_000)
+    _sources.log.info("loaded at last")
+    raise ValueError("no engine")
+_repository.open_engine = open_engine
+from kiln.serve.__main__ import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_signal_is_heard_while_a_model_is_loaded(plan):
+    server = Process(plan, command=(sys.executable, "-c", _LOADS_FOR_LONG))
+    try:
+        server.line("loading for long")
+        server.process.send_signal(signal.SIGTERM)
+        server.line("stopping; what is being loaded ends first")
+        assert not [line for line in server.logs if line["message"] == "loaded at last"]
+        assert server.process.wait(60) == 0
+    finally:
+        server.__exit__()
+
+
 @pytest.mark.parametrize("words, status, said", [
     ([], 2, "name a plan, an ONNX file or --model-repository"),
     (["a.plan", "--name", "x", "--name", "y"], 2, "2 --name for 1 files"),
