@@ -99,6 +99,33 @@ def test_long_heads(engine):
         assert get(server, "/v2").status == 200
 
 
+@pytest.mark.parametrize("url", [True, False])
+@pytest.mark.parametrize("size, status", [(65536, 200), (65537, 431)])
+def test_long_heads_that_come_at_once(engine, url, size, status):
+    with serving.serve({"affine": engine}, grpc_port=None) as server:
+        head = b"GET /v2?%s HTTP/1.1\r\nHost: x\r\na: %s\r\n\r\n"
+        fill = b"a" * (size - len(head % (b"", b"")))
+        connection = connect(server)
+        connection.sendall(head % ((fill, b"") if url else (b"", fill)))
+        answer = connection.recv(1 << 16)
+        assert answer.startswith(b"HTTP/1.1 %d " % status)
+        if status == 431:
+            assert b"the head of the request is larger than 65536 bytes" in answer
+            assert closed_within(connection, 10)[0]
+        connection.close()
+
+
+def test_a_large_body_that_is_announced(engine):
+    """A client that asks whether it may send a body gets no 100 for one that is too large."""
+    with serving.serve({"affine": engine}, grpc_port=None, max_request_bytes=1000) as server:
+        for size, start in ((1001, b"HTTP/1.1 413 "), (1000, b"HTTP/1.1 100 ")):
+            connection = connect(server)
+            head = b"POST /v2/models/affine/infer HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n"
+            connection.sendall(head % size)
+            assert connection.recv(1 << 16).startswith(start)
+            connection.close()
+
+
 def test_slow_bodies(engine):
     with serving.serve({"affine": engine}, body_seconds=0.5, grpc_port=None) as server:
         connection = connect(server)

@@ -275,11 +275,11 @@ def _datatype_of(dtype: np.dtype) -> str | None:
 
 
 def _tensor_of(name: str, array: Any) -> Tensor:
-    array = np.ascontiguousarray(array)
+    array = np.asarray(array, order="C")  # ascontiguousarray would give a scalar an axis
     datatype = _datatype_of(array.dtype)
     if datatype is None:
         raise invalid(f"input {name!r} is an array of {array.dtype}, which engines do not have")
-    return Tensor(datatype, np.shape(array), array.reshape(-1).view(np.uint8))
+    return Tensor(datatype, array.shape, array.reshape(-1).view(np.uint8))
 
 
 def _address(host: str, port: int) -> str:
