@@ -12,6 +12,7 @@ from serving import infer, input_of, rows, wait_for
 import kiln
 import kiln_models
 from kiln._bindings import bindings
+from kiln._errors import Message
 from kiln.serve import ServeError
 from kiln.serve._errors import Reason
 from kiln.serve._batcher import Batcher, Closed, Request, Spans
@@ -329,6 +330,8 @@ def test_a_request_may_wait_for_so_long():
         (version,) = server.repository.versions("affine")
         wait_for(lambda: version.queue_length == 0)  # the queue hears of it behind the answer
         assert version.queue_length == 0 and version.statistics.failures == {"expired": 1}
+        answer = infer(server, "affine", input_of(rows(1)), parameters={"timeout": 50})
+        assert answer.status == 504 and "took longer than 0.05 ms" in answer.error
 
 
 @pytest.mark.parametrize("failure, reason, logged", [
@@ -336,6 +339,8 @@ def test_a_request_may_wait_for_so_long():
     (ValueError("axes do not match"), Reason.INTERNAL, True),
     (TypeError("an int is not callable"), Reason.INTERNAL, True),
     (ServeError(Reason.FULL, "later"), Reason.FULL, False),
+    (kiln.Error("the run failed", [Message("error", "index 9", "INVALID_ARGUMENT")]), Reason.INVALID, False),
+    (kiln.Error("the run failed", [Message("error", "no memory", "FAILED_ALLOCATION")]), Reason.INTERNAL, False),
 ])  # fmt: skip
 def test_whose_fault_a_failed_run_is(caplog, failure, reason, logged):
     """What nobody expects is the server's fault, and leaves a traceback."""

@@ -223,6 +223,9 @@ def test_a_signal_is_heard_while_a_model_is_loaded(plan):
     (["--model-repository", "nowhere"], 1, "there is no folder 'nowhere'"),
     (["a.plan", "--max-queue=0"], 1, "--max-queue is 0; at least 1 is needed"),
     (["a.plan", "--max-request-mib=0"], 1, "--max-request-mib is 0.0; at least 1 is needed"),
+    (["{onnx}", "--max-shapes=X:4x4"], 1, "shapes are given for ['X'], but the inputs of affine.onnx are ['x']"),
+    (["{plan}", "--max-shapes=x:4x4"], 1, "but affine.plan is a plan, whose shapes were decided when it was built; its "
+                                          "inputs are 'x' [-1, 4]"),
     (["a.plan", "--instances=1000"], 1, "--instances is 1000; --max-instances allows 256"),
     (["a.plan", "--http-port=70000"], 1, "--http-port is 70000; ports end at 65535"),
     (["a.plan", "--grpc-port=-1"], 1, "--grpc-port is -1; it may not be negative"),
@@ -233,7 +236,10 @@ def test_a_signal_is_heard_while_a_model_is_loaded(plan):
     (["a.plan", "--min-shapes=x"], 2, "argument --min-shapes: 'x' is not of the form name:1x3x224x224"),
     (["a.plan", "--poll-seconds=-1"], 2, "argument --poll-seconds: '-1' is not a number from 0 on"),
 ])  # fmt: skip
-def test_wrong_words(words, status, said):
+def test_wrong_words(plan, words, status, said):
+    onnx = plan.with_suffix(".onnx")
+    onnx.write_bytes(kiln_models.affine()[0].SerializeToString())
+    words = [word.format(plan=plan, onnx=onnx) for word in words]
     done = subprocess.run(
         [sys.executable, "-m", "kiln.serve", "--http-port=0", "--grpc-port=0", *words],
         capture_output=True, text=True, timeout=60,

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import re
 import socket
 import threading
 import time
@@ -350,6 +351,25 @@ def test_settings_are_checked():
                         ("max_bytes_in_flight", float("inf")), ("idle_seconds", 1e9), ("instances", 1000)):  # fmt: skip
         with pytest.raises(ValueError, match=name):
             serving.settings(**{name: value})
+
+
+@pytest.mark.parametrize("name, value, words", [
+    ("max_queue", 1.5, "max_queue is 1.5; a whole number is needed, not a value of the type float"),
+    ("max_batch_size", "4", "max_batch_size is 4; a whole number is needed, not a value of the type str"),
+    ("http_port", "abc", "http_port is abc; a whole number is needed, not a value of the type str"),
+    ("max_queue", None, "max_queue is None; a whole number is needed, not a value of the type NoneType"),
+    ("instances", True, "instances is True; a whole number is needed, not a value of the type bool"),
+    ("idle_seconds", "9", "idle_seconds is 9; a number is needed, not a value of the type str"),
+    ("model_control", 1, "model_control is 1; a truth value is needed, not a value of the type int"),
+    ("host", None, "host is None; a text is needed, not a value of the type NoneType"),
+])  # fmt: skip
+def test_types_of_settings_are_checked(name, value, words):
+    with pytest.raises(ValueError, match=f"^{re.escape(words)}$"):
+        serving.settings(**{name: value})
+
+
+def test_settings_may_be_numbers_of_numpy():
+    assert serving.settings(max_queue=np.int64(3), idle_seconds=np.float32(2)).max_queue == 3
 
 
 def test_many_servers_leave_nothing(engine):

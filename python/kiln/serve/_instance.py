@@ -117,7 +117,7 @@ class Instance:
     def _fail(self, request: Request, failure: BaseException) -> None:
         if isinstance(failure, ServeError):
             told = failure
-        elif isinstance(failure, ShapeError):  # values of inputs that decide shapes are checked by the run alone
+        elif isinstance(failure, ShapeError) or _blames_values(failure):  # values are checked by the run alone
             told = ServeError(Reason.INVALID, str(failure))
         elif isinstance(failure, (Error, MemoryError)):
             told = ServeError(Reason.INTERNAL, str(failure) or "there is not enough memory")
@@ -186,6 +186,11 @@ class Instance:
             divided.append(part)
             at += request.rows
         return divided
+
+
+def _blames_values(failure: BaseException) -> bool:
+    """Whether a run says that its inputs are at fault: an index beyond its axis, for one."""
+    return isinstance(failure, Error) and any(message.code == "INVALID_ARGUMENT" for message in failure.messages)
 
 
 def _shaped(spec: TensorSpec, array: np.ndarray) -> np.ndarray:

@@ -26,7 +26,7 @@ from ._grpc import make_server
 from ._http import Endpoints, override_of
 from ._repository import Repository
 from ._settings import Settings
-from ._sources import BuildShapes, EngineSource, FileSource
+from ._sources import BuildShapes, EngineSource, FileSource, OnlyShapes
 from ._threads import LoopThread
 from ._types import OF_ENGINE
 from ._version import Tensor, Version
@@ -67,6 +67,8 @@ class Server:
         shapes: BuildShapes | None = None,
     ):
         self.settings = settings or Settings()
+        if shapes is not None and len(models or {}) == 1 and not repositories:
+            shapes = OnlyShapes(shapes.min, shapes.opt, shapes.max)
         self.repository = Repository(self.settings, shapes)
         self.budget = Budget(self.settings.max_bytes_in_flight)
         self.failed: dict[str, str] = {}
