@@ -340,6 +340,8 @@ def test_a_request_may_wait_for_so_long():
     (TypeError("an int is not callable"), Reason.INTERNAL, True),
     (ServeError(Reason.FULL, "later"), Reason.FULL, False),
     (kiln.Error("the run failed", [Message("error", "index 9", "INVALID_ARGUMENT")]), Reason.INVALID, False),
+    (kiln.Error("the run failed", [Message("error", "enqueueV3: an earlier run failed: step 'y': index 9", "INVALID_ARGUMENT")]),
+     Reason.INTERNAL, False),
     (kiln.Error("the run failed", [Message("error", "no memory", "FAILED_ALLOCATION")]), Reason.INTERNAL, False),
 ])  # fmt: skip
 def test_whose_fault_a_failed_run_is(caplog, failure, reason, logged):

@@ -23,6 +23,8 @@ from ._types import numpy_type
 
 log = logging.getLogger("kiln.serve")
 
+_OF_EARLIER = "an earlier run failed"
+
 
 class HostBuffer:
     """Memory of the host that is used by one run after the other, and grows as needed.
@@ -189,8 +191,13 @@ class Instance:
 
 
 def _blames_values(failure: BaseException) -> bool:
-    """Whether a run says that its inputs are at fault: an index beyond its axis, for one."""
-    return isinstance(failure, Error) and any(message.code == "INVALID_ARGUMENT" for message in failure.messages)
+    """Whether a run says that its inputs are at fault: an index beyond its axis, for one.
+
+    A GPU's kernels may tell it to a later run, whose inputs are others.
+    """
+    return isinstance(failure, Error) and any(
+        message.code == "INVALID_ARGUMENT" and _OF_EARLIER not in message.text for message in failure.messages
+    )
 
 
 def _shaped(spec: TensorSpec, array: np.ndarray) -> np.ndarray:
