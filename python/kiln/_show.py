@@ -14,8 +14,18 @@ from ._errors import Error
 from ._install import program
 from ._profile import Profile
 
-
 _LONGEST_NAME = 255  # bytes of a file's name
+_BEGINS, _KINDS = b"<!doctypehtml>", (b"<!--kilnshow-->", b"<title>kilndiff")  # without the spaces
+_ENOUGH = 4096
+
+
+def _is_replaceable(path: pathlib.Path) -> bool:
+    """Whether a page may be written there: no file is lost but an older page, as with `kiln show -o`."""
+    if not path.is_file():
+        return True
+    with path.open("rb") as file:
+        start = b"".join(file.read(_ENOUGH).split())
+    return not start or (start.startswith(_BEGINS) and any(kind in start for kind in _KINDS))
 
 
 class Page:
@@ -28,8 +38,15 @@ class Page:
         """Of the frame in a notebook, in pixels."""
 
     def save(self, path: str | os.PathLike) -> pathlib.Path:
-        """Writes the page to a file, which any browser opens."""
+        """Writes the page to a file, which any browser opens.
+
+        Raises FileExistsError where something else than a page of Kiln has that name.
+        """
         path = pathlib.Path(path)
+        if not _is_replaceable(path):
+            raise FileExistsError(
+                f"{path} exists and is not a page of Kiln; it was left as it is. Name another file, or remove that one"
+            )
         path.write_text(self.html, encoding="utf-8")
         return path
 

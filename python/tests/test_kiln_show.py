@@ -92,6 +92,19 @@ def test_saves(engine, tmp_path):
     assert repr(page).startswith("<kiln.Page: ")
 
 
+@pytest.mark.parametrize("name, content", [
+    ("m.onnx", b"\x08\x09"), ("page.html", b"<!doctype html>\n<title>mine</title>")
+])  # fmt: skip
+def test_keeps_files_that_are_no_pages(engine, tmp_path, name, content):
+    page, path = engine.show(run=False), tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(FileExistsError, match="is not a page of Kiln; it was left as it is"):
+        page.save(path)
+    assert path.read_bytes() == content
+    path.write_bytes(b"")
+    assert page.save(page.save(path)).read_text(encoding="utf-8") == page.html
+
+
 def test_names_with_markup(tmp_path):
     named = kiln.compile(kiln_models.affine("n")[0], shapes={"x": (2, 4)}, progress=False)
     named.name = "</title><script>alert(1)</script>"

@@ -12,6 +12,7 @@ from serving import infer, input_of, rows, wait_for
 import kiln
 import kiln_models
 from kiln._bindings import bindings
+from kiln._errors import Message
 from kiln.serve import ServeError
 from kiln.serve._errors import Reason
 from kiln.serve._batcher import Batcher, Closed, Request, Spans, clock_ns
@@ -204,6 +205,53 @@ def test_rows_that_know_each_other_are_found(nodes, weights, words):
     assert words in why_not_joined(built(nodes, [X], [Y], weights))
 
 
+def _beyond(limit, scale=1.0):
+    """y = x + relu(scale * max of x over the batch - limit): rows know each other where one has such a number."""
+    nodes = [
+        helper.make_node("ReduceMax", ["x", "axes"], ["m"]),
+        helper.make_node("Mul", ["m", "scale"], ["s"]),
+        helper.make_node("Sub", ["s", "limit"], ["d"]),
+        helper.make_node("Relu", ["d"], ["r"]),
+        helper.make_node("Add", ["x", "r"], ["y"]),
+    ]
+    weights = [("axes", np.array([0])), ("scale", np.array(scale, "f")), ("limit", np.array(limit, "f"))]
+    return built(nodes, [X], [Y], weights)
+
+
+@pytest.mark.parametrize("limit, scale", [(1.5, 1.0), (100.0, 1.0), (5000.0, 1.0), (100.0, -1.0)])
+def test_rows_that_know_each_other_by_large_or_negative_numbers(limit, scale):
+    assert why_not_joined(_beyond(limit, scale)) == "rows of output 'y' depend on other rows"
+
+
+def test_rows_that_know_those_behind_them_are_found():
+    """The maximum of what comes before in the batch, above 100."""
+    nodes = [
+        helper.make_node("Sub", ["x", "limit"], ["d"]),
+        helper.make_node("Relu", ["d"], ["r"]),
+        helper.make_node("CumSum", ["r", "axis"], ["c"], exclusive=1),
+        helper.make_node("Add", ["x", "c"], ["y"]),
+    ]
+    engine = built(nodes, [X], [Y], [("limit", np.array(100, "f")), ("axis", np.array(0))])
+    assert why_not_joined(engine) == "rows of output 'y' depend on other rows"
+
+
+def test_large_numbers_keep_rows_of_their_own():
+    """Sums and exponentials that overflow to infinity and NaN say nothing of other rows."""
+    nodes = [
+        helper.make_node("Exp", ["x"], ["e"]),
+        helper.make_node("Sub", ["e", "e"], ["n"]),
+        helper.make_node("MatMul", ["n", "w"], ["y"]),
+    ]
+    assert why_not_joined(built(nodes, [X], [Y], [("w", np.eye(4, dtype="f"))])) is None
+
+
+def test_the_trial_ends_when_loading_is_stopped():
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(kiln.Error, match="loading was stopped"):
+        why_not_joined(serving.affine_engine(), stop)
+
+
 def test_axes_that_are_no_batch_are_found():
     fixed = kiln.compile(kiln_models.affine(2)[0], **serving.QUICK)
     assert "is fixed" in why_not_joined(fixed)
@@ -327,6 +375,8 @@ def test_a_request_may_wait_for_so_long():
         (version,) = server.repository.versions("affine")
         wait_for(lambda: version.queue_length == 0)  # the queue hears of it behind the answer
         assert version.queue_length == 0 and version.statistics.failures == {"expired": 1}
+        answer = infer(server, "affine", input_of(rows(1)), parameters={"timeout": 50})
+        assert answer.status == 504 and "took longer than 0.05 ms" in answer.error
 
 
 def test_the_time_of_a_request_of_the_program():
@@ -380,6 +430,10 @@ def test_a_thread_that_ends_unasked_leaves_nobody_waiting(monkeypatch):
     (ValueError("axes do not match"), Reason.INTERNAL, True),
     (TypeError("an int is not callable"), Reason.INTERNAL, True),
     (ServeError(Reason.FULL, "later"), Reason.FULL, False),
+    (kiln.Error("the run failed", [Message("error", "index 9", "INVALID_ARGUMENT")]), Reason.INVALID, False),
+    (kiln.Error("the run failed", [Message("error", "enqueueV3: an earlier run failed: step 'y': index 9", "INVALID_ARGUMENT")]),
+     Reason.INTERNAL, False),
+    (kiln.Error("the run failed", [Message("error", "no memory", "FAILED_ALLOCATION")]), Reason.INTERNAL, False),
 ])  # fmt: skip
 def test_whose_fault_a_failed_run_is(caplog, failure, reason, logged):
     """What nobody expects is the server's fault, and leaves a traceback."""

@@ -187,6 +187,32 @@ def test_stopped_while_it_loads(tmp_path):
         server.__exit__()
 
 
+_LOADS_FOR_LONG = """
+import hashlib, sys
+from kiln.serve import _repository, _sources
+def open_engine(*arguments):  # as Kiln's code, it lets go of the interpreter's lock and hears no signal
+    _sources.log.info("loading for long")
+    hashlib.pbkdf2_hmac("sha512", b"x", b"y", 1_000_000)
+    _sources.log.info("loaded at last")
+    raise ValueError("no engine")
+_repository.open_engine = open_engine
+from kiln.serve.__main__ import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_signal_is_heard_while_a_model_is_loaded(plan):
+    server = Process(plan, command=(sys.executable, "-c", _LOADS_FOR_LONG))
+    try:
+        server.line("loading for long")
+        server.process.send_signal(signal.SIGTERM)
+        server.line("stopping; what is being loaded ends first")
+        assert not [line for line in server.logs if line["message"] == "loaded at last"]
+        assert server.process.wait(60) == 0
+    finally:
+        server.__exit__()
+
+
 @pytest.mark.parametrize("words, status, said", [
     ([], 2, "name a plan, an ONNX file or --model-repository"),
     (["a.plan", "--name", "x", "--name", "y"], 2, "2 --name for 1 files"),
@@ -197,6 +223,9 @@ def test_stopped_while_it_loads(tmp_path):
     (["--model-repository", "nowhere"], 1, "there is no folder 'nowhere'"),
     (["a.plan", "--max-queue=0"], 1, "--max-queue is 0; at least 1 is needed"),
     (["a.plan", "--max-request-mib=0"], 1, "--max-request-mib is 0.0; at least 1 is needed"),
+    (["{onnx}", "--max-shapes=X:4x4"], 1, "shapes are given for ['X'], but the inputs of affine.onnx are ['x']"),
+    (["{plan}", "--max-shapes=x:4x4"], 1, "but affine.plan is a plan, whose shapes were decided when it was built; its "
+                                          "inputs are 'x' [-1, 4]"),
     (["a.plan", "--instances=1000"], 1, "--instances is 1000; --max-instances allows 256"),
     (["a.plan", "--http-port=70000"], 1, "--http-port is 70000; ports end at 65535"),
     (["a.plan", "--grpc-port=-1"], 1, "--grpc-port is -1; it may not be negative"),
@@ -207,7 +236,10 @@ def test_stopped_while_it_loads(tmp_path):
     (["a.plan", "--min-shapes=x"], 2, "argument --min-shapes: 'x' is not of the form name:1x3x224x224"),
     (["a.plan", "--poll-seconds=-1"], 2, "argument --poll-seconds: '-1' is not a number from 0 on"),
 ])  # fmt: skip
-def test_wrong_words(words, status, said):
+def test_wrong_words(plan, words, status, said):
+    onnx = plan.with_suffix(".onnx")
+    onnx.write_bytes(kiln_models.affine()[0].SerializeToString())
+    words = [word.format(plan=plan, onnx=onnx) for word in words]
     done = subprocess.run(
         [sys.executable, "-m", "kiln.serve", "--http-port=0", "--grpc-port=0", *words],
         capture_output=True, text=True, timeout=60,

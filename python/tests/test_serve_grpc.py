@@ -1,5 +1,7 @@
 """kiln.serve: the service of gRPC, by raw calls."""
 
+import logging
+
 import numpy as np
 import pytest
 import serving
@@ -10,6 +12,7 @@ grpc = pytest.importorskip("grpc")
 import kiln  # noqa: E402
 import kiln_models  # noqa: E402
 from kiln.serve import _fields  # noqa: E402
+from kiln.serve._log import _calm, log_to_stderr  # noqa: E402
 from kiln.serve._messages import MESSAGES  # noqa: E402
 
 SERVICE = "/inference.GRPCInferenceService/"
@@ -56,9 +59,15 @@ def test_health(channel):
     assert call(channel, "ServerLive").live
     assert call(channel, "ServerReady").ready
     assert call(channel, "ModelReady", name="affine").ready
-    assert failure(channel, "ModelReady", name="nobody") == (grpc.StatusCode.NOT_FOUND, "there is no model 'nobody'")
+    assert not call(channel, "ModelReady", name="nobody").ready
+    assert not call(channel, "ModelReady", name="affine", version="7").ready
     check = channel.unary_unary("/grpc.health.v1.Health/Check")
     assert check(b"", timeout=30) == b"\x08\x01"
+    assert check(b"\x0a\x1e" + b"inference.GRPCInferenceService", timeout=30) == b"\x08\x01"
+    for request, code in ((b"\x0a\x03abc", grpc.StatusCode.NOT_FOUND), (b"\xff", grpc.StatusCode.INVALID_ARGUMENT)):
+        with pytest.raises(grpc.RpcError) as found:
+            check(request, timeout=30)
+        assert found.value.code() is code
 
 
 def test_metadata_and_config(channel):
@@ -159,6 +168,35 @@ def test_stream(channel, engines):
             continue
         y = np.frombuffer(answer.infer_response.raw_output_contents[0], "f").reshape(1, 3)
         np.testing.assert_allclose(y, engines["affine"](rows(1, i)), rtol=1e-6)
+
+
+class _Lines(logging.Handler):
+    def __init__(self):
+        super().__init__()
+        self.records = []
+
+    def emit(self, record):
+        self.records.append(record)
+
+
+@pytest.mark.parametrize("level", ["info", "debug"])
+def test_a_client_that_leaves_a_stream_is_no_error(channel, level):
+    """gRPC logs an error with a traceback where it cannot send an answer any more."""
+    lines, root, library = _Lines(), logging.getLogger(), logging.getLogger("grpc._cython.cygrpc")
+    before = root.handlers[:], root.level, [(logging.getLogger(n), logging.getLogger(n).level) for n in ("kiln", "kiln.serve")]
+    try:
+        log_to_stderr(level, True)
+        root.handlers[:] = [lines]
+        library.error("ExecuteBatchError raised in core by servicer method [%s]", "m")
+        library.error("another error")
+    finally:
+        root.handlers[:] = before[0]
+        root.setLevel(before[1])
+        for logger, was in before[2]:
+            logger.setLevel(was)
+        library.removeFilter(_calm)
+    wanted = [("ExecuteBatchError raised in core by servicer method [m]", "DEBUG")] if level == "debug" else []
+    assert [(r.getMessage(), r.levelname) for r in lines.records] == [*wanted, ("another error", "ERROR")]
 
 
 def test_statistics_and_index(channel):

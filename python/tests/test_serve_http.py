@@ -26,6 +26,18 @@ def doubled(kind, name):
     return kiln_models.model([node], [("x", kind, ["n", 2])], [("y", kind, ["n", 2])], name=name)
 
 
+def rows_by_index():
+    node = helper.make_node("Gather", ["w", "i"], ["y"])
+    weights = [("w", np.arange(12, dtype="f").reshape(4, 3))]
+    return kiln_models.model([node], [("i", INT64, ["n"])], [("y", TensorProto.FLOAT, ["n", 3])], weights, "rows")
+
+
+def scalars():
+    node = helper.make_node("Add", ["a", "b"], ["y"])
+    inputs = [("a", TensorProto.FLOAT, []), ("b", TensorProto.FLOAT, [])]
+    return kiln_models.model([node], inputs, [("y", TensorProto.FLOAT, [])], name="scalars")
+
+
 @pytest.fixture(scope="module")
 def engines():
     flags = kiln_models.model(
@@ -42,6 +54,8 @@ def engines():
         "half": build(doubled(HALF, "half"), x=both),
         "bf16": build(doubled(BF16, "bf16"), x=both),
         "int64": build(doubled(INT64, "int64"), x=both),
+        "rows": build(rows_by_index(), i=[(1,), (2,), (4,)]),
+        "scalars": build(scalars()),
         "flags": build(flags, x=[(1, 3), (2, 3), (4, 3)]),
     }
 
@@ -239,7 +253,12 @@ BAD = [
     ({"inputs": [{**X, "datatype": "BYTES", "data": ["a"] * 4}]}, "is of BYTES, which engines do not have"),
     ({"inputs": [{**X, "datatype": "FP33"}]}, "is of 'FP33', which is no type"),
     ({"inputs": [{**X, "data": ["1", "2", "3", "4"]}]}, "has texts as data"),
-    ({"inputs": [{**X, "data": [1, None, 3, 4]}]}, "as data, which are not of FP32"),
+    ({"inputs": [{**X, "data": [1, None, 3, 4]}]}, "has null among its data, which stands for no number"),
+    ({"inputs": [{**X, "data": [[1, 2, 3, None]]}]}, "has null among its data"),
+    ({"inputs": [{**X, "data": [True, 1, 2, 3]}]}, "has truth values among numbers as data, which are not of FP32"),
+    ({"inputs": [{**X, "data": [[1.5, 1, False, 3]]}]}, "has truth values among numbers"),
+    ({"inputs": [{**X, "data": [10**400, 1, 2, 3]}]}, "has numbers beyond FP32"),
+    ({"inputs": [{**X, "data": [10**50, 1, 2, 3]}]}, "beyond FP32"),
     ({"inputs": [{**X, "data": [[1, 2], [3]]}]}, "lists are not alike"),
     ({"inputs": [{**X, "data": [[1, 2], [3, 4]]}]}, "has data of shape [2, 2] for the shape [1, 4]"),
     ({"inputs": [{**X, "data": [1e300, 0, 0, 0]}]}, "has numbers beyond FP32"),
@@ -267,6 +286,24 @@ def test_bad_requests(server, body, words):
     assert answer.status == 400, answer.body
     assert words in answer.error
     assert infer(server, "affine", X).status == 200
+
+
+def test_whole_numbers_beyond_64_bits(server, engines):
+    """JSON has one kind of number."""
+    big = 100_000_000_000_000_000_000
+    for data in ([big, 1, 2, 3], [[big, 1.5, -big, 3]]):
+        answer = infer(server, "affine", {**X, "data": data})
+        wanted = engines["affine"](np.asarray(data, "f").reshape(1, 4))
+        np.testing.assert_allclose(answer.json["outputs"][0]["data"], wanted.reshape(-1), rtol=1e-6)
+    whole = {"name": "x", "datatype": "INT64", "shape": [1, 2], "data": [big, 1]}
+    assert "numbers beyond 64 bits" in infer(server, "int64", whole).error
+
+
+def test_values_that_a_run_refuses(server):
+    """An index beyond its axis is the client's fault."""
+    answer = infer(server, "rows", {"name": "i", "datatype": "INT64", "shape": [1], "data": [99]})
+    assert answer.status == 400 and "index 99 is outside [-4, 4) of its axis" in answer.error
+    assert infer(server, "rows", {"name": "i", "datatype": "INT64", "shape": [1], "data": [-1]}).status == 200
 
 
 def test_types_keep_their_limits(server):
@@ -317,6 +354,9 @@ def test_unknown_models_versions_and_paths(server):
     assert infer(server, "affine", X, path="/versions/one").status == 404
     answer = get(server, "/v2/elsewhere")
     assert (answer.status, answer.error) == (404, "there is no endpoint GET /v2/elsewhere")
+    answer = get(server, "/v2/")  # a redirection would be of 307, to the host that the client names
+    assert (answer.status, answer.error) == (404, "there is no endpoint GET /v2/")
+    assert post(server, "/v2/models/affine/infer/", {"inputs": [X]}).status == 404
     answer = get(server, "/v2/models/affine/infer")
     assert (answer.status, answer.error) == (405, "GET /v2/models/affine/infer is not allowed here")
 
@@ -355,6 +395,9 @@ def test_in_the_program(server, engines):
     futures = [server.submit("affine", {"x": rows(1, i)}) for i in range(50)]
     for i, future in enumerate(futures):
         np.testing.assert_allclose(future.result(30)["y"], engines["affine"](rows(1, i)), rtol=1e-6)
+    y = server.infer("scalars", {"a": 1.5 * np.ones((), "f"), "b": np.float32(2)})["y"]
+    assert y.shape == () and y == 3.5
+    np.testing.assert_array_equal(server.infer("affine", {"x": np.asfortranarray(x)})["y"], engines["affine"](x))
     import kiln.serve
 
     with pytest.raises(kiln.serve.ServeError, match="is of INT64; FP32 is needed"):

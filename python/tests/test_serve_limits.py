@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import re
 import socket
 import threading
 import time
@@ -97,6 +98,33 @@ def test_long_heads(engine):
             pass
         assert closed_within(connection, 10)[0]
         assert get(server, "/v2").status == 200
+
+
+@pytest.mark.parametrize("url", [True, False])
+@pytest.mark.parametrize("size, status", [(65536, 200), (65537, 431)])
+def test_long_heads_that_come_at_once(engine, url, size, status):
+    with serving.serve({"affine": engine}, grpc_port=None) as server:
+        head = b"GET /v2?%s HTTP/1.1\r\nHost: x\r\na: %s\r\n\r\n"
+        fill = b"a" * (size - len(head % (b"", b"")))
+        connection = connect(server)
+        connection.sendall(head % ((fill, b"") if url else (b"", fill)))
+        answer = connection.recv(1 << 16)
+        assert answer.startswith(b"HTTP/1.1 %d " % status)
+        if status == 431:
+            assert b"the head of the request is larger than 65536 bytes" in answer
+            assert closed_within(connection, 10)[0]
+        connection.close()
+
+
+def test_a_large_body_that_is_announced(engine):
+    """A client that asks whether it may send a body gets no 100 for one that is too large."""
+    with serving.serve({"affine": engine}, grpc_port=None, max_request_bytes=1000) as server:
+        for size, start in ((1001, b"HTTP/1.1 413 "), (1000, b"HTTP/1.1 100 ")):
+            connection = connect(server)
+            head = b"POST /v2/models/affine/infer HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n"
+            connection.sendall(head % size)
+            assert connection.recv(1 << 16).startswith(start)
+            connection.close()
 
 
 def test_slow_bodies(engine):
@@ -369,6 +397,25 @@ def test_settings_are_checked():
                         ("max_bytes_in_flight", float("inf")), ("idle_seconds", 1e9), ("instances", 1000)):  # fmt: skip
         with pytest.raises(ValueError, match=name):
             serving.settings(**{name: value})
+
+
+@pytest.mark.parametrize("name, value, words", [
+    ("max_queue", 1.5, "max_queue is 1.5; a whole number is needed, not a value of the type float"),
+    ("max_batch_size", "4", "max_batch_size is 4; a whole number is needed, not a value of the type str"),
+    ("http_port", "abc", "http_port is abc; a whole number is needed, not a value of the type str"),
+    ("max_queue", None, "max_queue is None; a whole number is needed, not a value of the type NoneType"),
+    ("instances", True, "instances is True; a whole number is needed, not a value of the type bool"),
+    ("idle_seconds", "9", "idle_seconds is 9; a number is needed, not a value of the type str"),
+    ("model_control", 1, "model_control is 1; a truth value is needed, not a value of the type int"),
+    ("host", None, "host is None; a text is needed, not a value of the type NoneType"),
+])  # fmt: skip
+def test_types_of_settings_are_checked(name, value, words):
+    with pytest.raises(ValueError, match=f"^{re.escape(words)}$"):
+        serving.settings(**{name: value})
+
+
+def test_settings_may_be_numbers_of_numpy():
+    assert serving.settings(max_queue=np.int64(3), idle_seconds=np.float32(2)).max_queue == 3
 
 
 def test_many_servers_leave_nothing(engine):

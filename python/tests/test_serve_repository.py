@@ -11,12 +11,15 @@ import weakref
 import numpy as np
 import pytest
 import serving
+from google.protobuf import text_format
 from serving import connect, get, infer, input_of, make_model_folder, post, rows
 
 import kiln
 import kiln_models
 from kiln.serve import ServeError, _config
 from kiln.serve._instance import Instance
+from kiln.serve._config import config_to_json
+from kiln.serve._messages import ModelConfig
 
 FLOAT = kiln_models.FLOAT
 
@@ -316,6 +319,39 @@ def test_a_load_that_fails_unexpectedly_is_logged_whole(tmp_path, plans, monkeyp
             server.repository.load("scaled")
         (record,) = [one for one in caplog.records if "cannot be loaded" in one.getMessage()]
         assert not record.exc_info  # the words say it all
+
+
+def test_shapes_of_names_that_are_no_inputs(tmp_path, caplog):
+    """In a configuration they are an error; those of the command may be for another model of the server."""
+    data = scaled(2).SerializeToString()
+    own = 'parameters { key: "max_shapes" value { string_value: "z:2x4" } }'
+    for name, config in (("scaled", None), ("own", own)):
+        make_model_folder(tmp_path, name, config, {1: data}, "onnx")
+    with kiln.serve.Server(
+        repositories=[tmp_path], settings=serving.settings(http_port=None, grpc_port=None),
+        shapes=kiln.serve.BuildShapes(max={"w": (5, 4)}),
+    ) as server:  # fmt: skip
+        words = "but the inputs of model.onnx are ['x']"
+        assert list(server.failed) == ["own"] and f"shapes are given for ['z'], {words}" in server.failed["own"]
+        told = [one.levelname for one in caplog.records if one.getMessage() == f"shapes are given for ['w'], {words}"]
+        assert told == ["WARNING"]
+
+
+def test_numbers_of_a_configuration_are_numbers():
+    said = """
+    max_batch_size: 8
+    version_policy { specific { versions: [ 1, 2 ] } }
+    dynamic_batching { max_queue_delay_microseconds: 9 default_queue_policy { default_timeout_microseconds: 5000000000 } }
+    optimization { cuda { graph_spec { batch_size: 1 input { key: "x" value { dim: [ 4, 5 ] } } } } }
+    parameters { key: "tf32" value { string_value: "true" } }
+    """
+    told = config_to_json(text_format.Parse(said, ModelConfig()))
+    assert told["version_policy"] == {"specific": {"versions": [1, 2]}}
+    assert told["dynamic_batching"] == {
+        "max_queue_delay_microseconds": 9, "default_queue_policy": {"default_timeout_microseconds": 5000000000}
+    }  # fmt: skip
+    assert told["optimization"]["cuda"]["graph_spec"] == [{"batch_size": 1, "input": {"x": {"dim": [4, 5]}}}]
+    assert told["parameters"] == {"tf32": {"string_value": "true"}}
 
 
 def test_shapes_of_the_command_hold_in_repositories(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import concurrent.futures
 import ctypes
 import logging
 import math
@@ -162,6 +163,27 @@ def _give_back_memory() -> None:
         trim(0)
 
 
+def _ends(asked: list[int]) -> bool:
+    return signal.SIGTERM in asked or signal.SIGINT in asked
+
+
+def _load(load: Callable[[], Any], signals: threading.Condition, asked: list[int]) -> None:
+    """Runs what loads models in a thread: while Kiln's code runs in the main one, no signal is heard."""
+
+    def notify(_: object) -> None:
+        with signals:
+            signals.notify()
+
+    with concurrent.futures.ThreadPoolExecutor(1, "kiln-start") as pool:
+        loaded = pool.submit(load)
+        loaded.add_done_callback(notify)
+        with signals:
+            signals.wait_for(lambda: loaded.done() or _ends(asked))
+        if not loaded.done():
+            log.info("stopping; what is being loaded ends first")
+        loaded.result()
+
+
 def _wait(server: Server, signals: threading.Condition, asked: list[int], poll_seconds: float) -> None:
     """Waits for a signal that ends the server, or its failure; loads models anew meanwhile."""
     next_poll = time.monotonic() + poll_seconds if poll_seconds else math.inf
@@ -180,7 +202,7 @@ def _wait(server: Server, signals: threading.Condition, asked: list[int], poll_s
         if found != signal.SIGHUP and now < next_poll:
             continue
         try:
-            server.repository.rescan()
+            _load(server.repository.rescan, signals, asked)
         except Exception:
             log.exception("the models' files cannot be looked through")
         if poll_seconds:
@@ -229,7 +251,7 @@ def main(words: list[str] | None = None) -> int:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, note)
     try:
-        server.start()
+        _load(server.start, changed, asked)
     except OSError as failure:
         log.error("%s", failure)
         return 1

@@ -52,6 +52,9 @@ async def read_body(
     reader = _Reader(receive, settings, budget)
     body = None
     try:
+        declared = _declared_length(headers) or 0
+        if declared > settings.max_request_bytes and headers.get("expect", "").lower() == "100-continue":
+            raise _too_large(declared, settings.max_request_bytes)  # without a 100, so the client sends no body
         coding = headers.get("content-encoding", "identity").lower()
         if coding not in ("identity", *_WINDOWS):
             raise ServeError(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._batcher import Request
-from ._errors import Reason, ServeError, invalid
+from ._errors import Reason, ServeError, invalid, milliseconds
 from ._repository import Repository
 from ._types import ITEM_BYTES, OTHER_TYPES
 from ._version import Tensor, Version
@@ -151,7 +151,7 @@ async def run(
         reason = Reason.CANCELLED if has_left else Reason.EXPIRED
         _give_up(version, request, reason)
         answer.cancel()
-        words = "the client has left" if has_left else f"the request took longer than {timeout_ns / 1e6:.0f} ms"
+        words = "the client has left" if has_left else f"the request took longer than {milliseconds(timeout_ns)}"
         raise ServeError(reason, words)
     call.request = None
     return version, answer.result()

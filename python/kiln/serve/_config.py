@@ -109,6 +109,7 @@ def config_from_json(text: str) -> Any:
 def config_to_json(config: Any) -> dict[str, Any]:
     """A configuration as Triton's HTTP endpoint has it: fields of the file, numbers as numbers."""
     found = json_format.MessageToDict(config, preserving_proto_field_name=True)
+    _make_numbers(config.DESCRIPTOR, found)
     found["max_batch_size"] = config.max_batch_size
     for key in ("input", "output"):
         for tensor, said in zip(getattr(config, key), found.get(key, [])):
@@ -118,6 +119,23 @@ def config_to_json(config: Any) -> dict[str, Any]:
     if "dynamic_batching" in found:
         found["dynamic_batching"]["max_queue_delay_microseconds"] = config.dynamic_batching.max_queue_delay_microseconds
     return found
+
+
+def _make_numbers(kind: Any, said: dict[str, Any]) -> None:
+    """Makes numbers of the texts that protobuf's JSON has for whole numbers of 64 bits."""
+    for field in kind.fields:
+        value = said.get(field.name)
+        if value is None:
+            continue
+        if field.cpp_type in (field.CPPTYPE_INT64, field.CPPTYPE_UINT64):
+            said[field.name] = [int(one) for one in value] if isinstance(value, list) else int(value)
+        elif field.message_type is not None and field.message_type.GetOptions().map_entry:
+            held = field.message_type.fields_by_name["value"].message_type
+            for one in value.values() if held is not None else ():
+                _make_numbers(held, one)
+        elif field.message_type is not None:
+            for one in value if isinstance(value, list) else [value]:
+                _make_numbers(field.message_type, one)
 
 
 def platform_of(config: Any) -> str:

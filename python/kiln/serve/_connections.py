@@ -34,6 +34,11 @@ async def _too_many(most: int, scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
+class _LargeHead(Exception):
+    def __init__(self) -> None:
+        super().__init__(f"the head of the request is larger than {_MOST_HEAD_BYTES} bytes")
+
+
 class _LimitedConnection(HttpToolsProtocol):
     """uvicorn's connection with timers: one runs while a head is awaited, one while the client does not read."""
 
@@ -44,7 +49,6 @@ class _LimitedConnection(HttpToolsProtocol):
         self._served = self.app
         self._write_timer: asyncio.TimerHandle | None = None
         self._head_timer: asyncio.TimerHandle | None = None
-        self._head_bytes = 0
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -59,7 +63,7 @@ class _LimitedConnection(HttpToolsProtocol):
         # A head that is complete has stopped its timer, so these bytes were none of a body.
         if self._head_timer is not None and self._head_bytes > _MOST_HEAD_BYTES:
             self._head_is_here()
-            self._refuse(431, f"the head of the request is larger than {_MOST_HEAD_BYTES} bytes")
+            self._refuse(431, str(_LargeHead()))
 
     def send_400_response(self, msg: str) -> None:
         """uvicorn answers so what is not HTTP, while it handles the parser's exception."""
@@ -68,7 +72,11 @@ class _LimitedConnection(HttpToolsProtocol):
             return
         why = sys.exc_info()[1]
         cause = why and why.__context__  # what one of the parser's callbacks raised
-        self._refuse(400, f"the request is not HTTP: {cause or why or msg}")
+        if isinstance(cause, _LargeHead):
+            self._head_is_here()
+            self._refuse(431, str(cause))
+        else:
+            self._refuse(400, f"the request is not HTTP: {cause or why or msg}")
 
     def _unsupported_upgrade_warning(self) -> None:
         """uvicorn tells operators to install a library for WebSockets, which no endpoint has."""
@@ -87,12 +95,25 @@ class _LimitedConnection(HttpToolsProtocol):
             self._await_head()
         super().on_message_begin()
 
+    def _count_of_head(self, size: int) -> None:
+        """Counts what the parser has found of a head: one that comes in a single read is complete before
+        `data_received` could count its bytes."""
+        self._found_of_head += size
+        if self._found_of_head > _MOST_HEAD_BYTES:
+            raise _LargeHead
+
+    def on_url(self, url: bytes) -> None:
+        self._count_of_head(len(url))
+        super().on_url(url)
+
     def on_header(self, name: bytes, value: bytes) -> None:
         # Fields behind a chunked body mean nothing here, and have no limit.
         if self._head_timer is not None:
+            self._count_of_head(len(name) + len(value) + len(": \r\n"))
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
+        self._count_of_head(len(self.parser.get_method()) + len("  HTTP/1.1\r\n\r\n"))
         self._head_is_here()
         most = self.settings.max_connections
         is_full = len(self.connections) > most or len(self.tasks) >= most
@@ -100,7 +121,8 @@ class _LimitedConnection(HttpToolsProtocol):
         super().on_headers_complete()
 
     def _await_head(self) -> None:
-        self._head_bytes = 0
+        self._head_bytes = 0  # of reads
+        self._found_of_head = 0  # by the parser
         self._head_timer = self.loop.call_later(self.settings.header_seconds, self.transport.abort)
 
     def _head_is_here(self) -> None:

@@ -41,6 +41,11 @@ class ServeError(Exception):
         self.reason = reason
 
 
+def milliseconds(ns: int) -> str:
+    """A time in words, to the microsecond: clients give microseconds."""
+    return f"{ns / 1e6:.3f}".rstrip("0").rstrip(".") + " ms"
+
+
 def invalid(message: str) -> ServeError:
     """An error of the request itself."""
     return ServeError(Reason.INVALID, message)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import numpy as np
 from google.protobuf.message import DecodeError
+from google.protobuf.wrappers_pb2 import StringValue
 
 from ._calls import Call, check_parameters, check_tensor, run
 from ._errors import ServeError, invalid
@@ -112,7 +113,7 @@ class Servicer:
 
     def __init__(self, server: Server):
         self._server, self._repository = server, server.repository
-        self._receiver = Receiver(server.settings)
+        self.receiver = Receiver(server.settings)
         self._long_numbers = asyncio.Lock()
         self._streams = 0
 
@@ -125,7 +126,10 @@ class Servicer:
         return MESSAGES["ServerReadyResponse"](ready=self._server.is_ready)
 
     async def ModelReady(self, request: Any) -> Any:
-        ready = self._repository.is_ready(request.name, request.version)
+        try:
+            ready = self._repository.is_ready(request.name, request.version)
+        except ServeError:  # there is none; Triton's answer is the same
+            ready = False
         return MESSAGES["ModelReadyResponse"](ready=ready)
 
     async def ServerMetadata(self, request: Any) -> Any:
@@ -207,7 +211,7 @@ class Servicer:
 
         async def call(_: Any, context: Any) -> bytes:
             try:
-                taken_once = [await self._receiver.receive(context)]
+                taken_once = [await self.receiver.receive(context)]
                 size = len(taken_once[0])
                 taken_once = [_parse(f"{name}Request", taken_once.pop())]
                 if method is None:
@@ -314,9 +318,20 @@ def _missing(name: str) -> Any:
     return grpc.stream_unary_rpc_method_handler(call)
 
 
-def _health(server: Server) -> Any:
+def _health(server: Server, receiver: Receiver) -> Any:
     async def check(_: Any, context: Any) -> bytes:
-        return _SERVING if server.is_ready else _NOT_SERVING
+        try:
+            # A HealthCheckRequest has the fields of a StringValue: one text, the service's name.
+            service = StringValue.FromString(await receiver.receive(context)).value
+        except ServeError as failure:
+            _set_status(context, failure.reason.grpc_code, str(failure))
+        except DecodeError as failure:
+            _set_status(context, "INVALID_ARGUMENT", f"the request is no HealthCheckRequest: {failure}")
+        else:
+            if service in ("", SERVICE, _HEALTH_SERVICE):
+                return _SERVING if server.is_ready else _NOT_SERVING
+            _set_status(context, "NOT_FOUND", f"there is no service {service!r}")
+        return b""
 
     return grpc.stream_unary_rpc_method_handler(check)
 
@@ -346,7 +361,7 @@ def make_server(server: Server) -> tuple[Any, int]:
     made.add_generic_rpc_handlers(
         (
             grpc.method_handlers_generic_handler(SERVICE, handlers),
-            grpc.method_handlers_generic_handler(_HEALTH_SERVICE, {"Check": _health(server)}),
+            grpc.method_handlers_generic_handler(_HEALTH_SERVICE, {"Check": _health(server, servicer.receiver)}),
         )
     )
     host = f"[{settings.host}]" if ":" in settings.host else settings.host

@@ -129,7 +129,9 @@ class Endpoints:
                 ("POST", f"{model}{part}/infer", kind.infer),
             ]
         routes = [Route(path, _Endpoint(self, handler), methods=[method]) for method, path, handler in table]
-        return Starlette(routes=routes, exception_handlers={HTTPException: _no_such_path})
+        made = Starlette(routes=routes, exception_handlers={HTTPException: _no_such_path})
+        made.router.redirect_slashes = False  # a redirection would name whatever host the client has sent
+        return made
 
     async def live(self, exchange: _Exchange) -> None:
         await exchange.answer(200, [], _JSON)

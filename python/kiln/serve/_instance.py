@@ -17,11 +17,13 @@ from .._engine import Engine
 from .._errors import Error, ShapeError
 from ._batcher import Request, clock_ns
 from ._config import TensorSpec
-from ._errors import Reason, ServeError
+from ._errors import Reason, ServeError, milliseconds
 from ._statistics import RunTimes, Statistics
 from ._types import numpy_type
 
 log = logging.getLogger("kiln.serve")
+
+_OF_EARLIER = "an earlier run failed"
 
 
 class HostBuffer:
@@ -108,7 +110,7 @@ class Instance:
         if not request.set_running_or_notify_cancel():
             return False
         if request.deadline_ns is not None and now >= request.deadline_ns:
-            words = f"the request took longer than {(request.deadline_ns - request.queued_ns) / 1e6:.0f} ms"
+            words = f"the request took longer than {milliseconds(request.deadline_ns - request.queued_ns)}"
             self._fail(request, ServeError(Reason.EXPIRED, words))
             return False
         return True
@@ -116,7 +118,7 @@ class Instance:
     def _fail(self, request: Request, failure: BaseException) -> None:
         if isinstance(failure, ServeError):
             told = failure
-        elif isinstance(failure, ShapeError):  # values of inputs that decide shapes are checked by the run alone
+        elif isinstance(failure, ShapeError) or _blames_values(failure):  # values are checked by the run alone
             told = ServeError(Reason.INVALID, str(failure))
         elif isinstance(failure, (Error, MemoryError)):
             told = ServeError(Reason.INTERNAL, str(failure) or "there is not enough memory")
@@ -185,6 +187,16 @@ class Instance:
             divided.append(part)
             at += request.rows
         return divided
+
+
+def _blames_values(failure: BaseException) -> bool:
+    """Whether a run says that its inputs are at fault: an index beyond its axis, for one.
+
+    A GPU's kernels may tell it to a later run, whose inputs are others.
+    """
+    return isinstance(failure, Error) and any(
+        message.code == "INVALID_ARGUMENT" and _OF_EARLIER not in message.text for message in failure.messages
+    )
 
 
 def _shaped(spec: TensorSpec, array: np.ndarray) -> np.ndarray:

@@ -41,6 +41,17 @@ class JsonLines(logging.Formatter):
         return json.dumps(said, default=str)
 
 
+_LEFT = "ExecuteBatchError raised in core"
+
+
+def _calm(record: logging.LogRecord) -> bool:
+    """Makes gRPC's error of an answer whose client has left a matter of debugging."""
+    if record.levelno == logging.ERROR and str(record.msg).startswith(_LEFT):
+        record.levelno, record.levelname = logging.DEBUG, "DEBUG"
+        return logging.getLogger("kiln.serve").isEnabledFor(logging.DEBUG)
+    return True
+
+
 def log_to_stderr(level: str, as_json: bool) -> None:
     """Sends the logs of Kiln and of its server libraries to stderr."""
     handler = logging.StreamHandler()
@@ -50,4 +61,5 @@ def log_to_stderr(level: str, as_json: bool) -> None:
     root.setLevel(logging.WARNING)
     server = logging.getLogger("kiln.serve")
     server.setLevel(level.upper())
+    logging.getLogger("grpc._cython.cygrpc").addFilter(_calm)
     logging.getLogger("kiln").setLevel(max(server.level, logging.WARNING))

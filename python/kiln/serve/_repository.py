@@ -279,7 +279,7 @@ class Repository:
         settings = self._settings
         if settings.max_batch_size == 0:
             return
-        reason = why_not_joined(engine)
+        reason = why_not_joined(engine, self._stop_loading)
         if reason is not None:
             log.info("requests for model %s are not joined: %s", config.name, reason, extra={"model": config.name})
             return

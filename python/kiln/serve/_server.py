@@ -27,7 +27,7 @@ from ._grpc import make_server
 from ._http import Endpoints, override_of
 from ._repository import Repository
 from ._settings import Settings
-from ._sources import BuildShapes, EngineSource, FileSource
+from ._sources import BuildShapes, EngineSource, FileSource, OnlyShapes
 from ._threads import LoopThread
 from ._types import OF_ENGINE
 from ._version import Tensor, Version
@@ -68,6 +68,8 @@ class Server:
         shapes: BuildShapes | None = None,
     ):
         self.settings = settings or Settings()
+        if shapes is not None and len(models or {}) == 1 and not repositories:
+            shapes = OnlyShapes(shapes.min, shapes.opt, shapes.max)
         self.repository = Repository(self.settings, shapes)
         self.budget = Budget(self.settings.max_bytes_in_flight)
         self.failed: dict[str, str] = {}
@@ -289,11 +291,11 @@ def _datatype_of(dtype: np.dtype) -> str | None:
 
 
 def _tensor_of(name: str, array: Any) -> Tensor:
-    array = np.ascontiguousarray(array)
+    array = np.asarray(array, order="C")  # ascontiguousarray would give a scalar an axis
     datatype = _datatype_of(array.dtype)
     if datatype is None:
         raise invalid(f"input {name!r} is an array of {array.dtype}, which engines do not have")
-    return Tensor(datatype, np.shape(array), array.reshape(-1).view(np.uint8))
+    return Tensor(datatype, array.shape, array.reshape(-1).view(np.uint8))
 
 
 def _address(host: str, port: int) -> str:

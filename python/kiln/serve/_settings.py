@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import numbers
 from collections.abc import Callable
 from typing import Any
 
@@ -33,6 +34,24 @@ class _Called(dict):
 
     def __missing__(self, name: str) -> str:
         return self._called(name)
+
+
+_KINDS: dict[str, tuple[type, str]] = {
+    "int": (numbers.Integral, "a whole number"),
+    "float": (numbers.Real, "a number"),
+    "str": (str, "a text"),
+    "bool": (bool, "a truth value"),
+}
+
+
+def _check_kind(field: Any, value: Any) -> None:
+    """Raises SettingError for a value that is not of the field's type, which is its annotation."""
+    name, _, none = field.type.partition(" | ")
+    if value is None and none:
+        return
+    kind, words = _KINDS[name]
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise SettingError(field.name, value, f"{words} is needed, not a value of the type {type(value).__name__}")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -85,6 +104,7 @@ class Settings:
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
+            _check_kind(field, value)
             if not isinstance(value, (int, float)) or isinstance(value, bool):
                 continue
             if not math.isfinite(value):

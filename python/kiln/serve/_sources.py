@@ -37,6 +37,10 @@ class BuildShapes:
     opt: Shapes = dataclasses.field(default_factory=dict)
     max: Shapes = dataclasses.field(default_factory=dict)
 
+    def names(self) -> list[str]:
+        """All inputs that are named."""
+        return sorted({*self.min, *self.opt, *self.max})
+
     def of(self, name: str) -> tuple | None:
         """(min, opt, max) of an input, or None."""
         there = [part[name] for part in (self.min, self.opt, self.max) if name in part]
@@ -44,6 +48,11 @@ class BuildShapes:
             return None
         opt = self.opt.get(name, there[-1])
         return self.min.get(name, opt), opt, self.max.get(name, opt)
+
+
+@dataclasses.dataclass(frozen=True)
+class OnlyShapes(BuildShapes):
+    """Shapes for the only model of a server: each name has to be one of its inputs."""
 
 
 def parse_shapes(text: str) -> dict[str, tuple[int, ...]]:
@@ -202,7 +211,15 @@ def open_engine(
     config.platform = platform
     try:
         if platform == PLAN:
-            return load(path, device=place.device, name=config.name)
+            engine = load(path, device=place.device, name=config.name)
+            if isinstance(shapes, OnlyShapes) and shapes.names():
+                told = ", ".join(f"{tensor.name!r} {list(tensor.shape)}" for tensor in engine.inputs)
+                engine.close()
+                raise ConfigError(
+                    f"shapes are given for {shapes.names()}, but {path.name} is a plan, whose shapes were decided when it "
+                    f"was built; its inputs are {told}"
+                )
+            return engine
         return _build_onnx(path, config, place, settings, shapes, stop)
     except Error as failure:  # whose caller names the model
         raise Error(str(path), failure.messages, failure.nodes) if failure.messages else failure
@@ -217,6 +234,7 @@ def _build_onnx(
 ) -> Engine:
     said = BuildShapes(*(parse_shapes(_parameter(config, f"{part}_shapes") or "") for part in ("min", "opt", "max")))
     wanted = said if said.min or said.opt or said.max else shapes or said
+    must_fit = wanted is said or isinstance(wanted, OnlyShapes)
     most = config.max_batch_size or (_DEFAULT_BATCH if settings.max_batch_size is None else settings.max_batch_size)
     level, tf32 = _parameter(config, "optimization_level"), _parameter(config, "tf32")
     if level is not None and not level.isdigit():
@@ -227,7 +245,7 @@ def _build_onnx(
     log.info("building %s; a plan loads faster: trtexec --onnx=... --saveEngine=model.plan", path)
     return build(
         path,
-        shapes=_ranges(path, wanted, max(most, 1), max(preferred, default=0)),
+        shapes=_ranges(path, wanted, max(most, 1), max(preferred, default=0), must_fit),
         precision=_parameter(config, "precision"),
         optimization_level=None if level is None else int(level),
         tf32=None if tf32 is None else tf32 == "true",
@@ -238,10 +256,20 @@ def _build_onnx(
     )
 
 
-def _ranges(path: pathlib.Path, wanted: BuildShapes, most: int, usual: int) -> dict[str, Any]:
-    """The shapes to build for: those that were given, else batches from 1 to `most` where only the batch is open."""
+def _ranges(path: pathlib.Path, wanted: BuildShapes, most: int, usual: int, must_fit: bool) -> dict[str, Any]:
+    """The shapes to build for: those that were given, else batches from 1 to `most` where only the batch is open.
+
+    Where shapes must fit, each name has to be an input; else they may be for other models of the server.
+    """
     found = {}
-    for name, declared in inputs_of(path):
+    inputs = inputs_of(path)
+    unknown = [name for name in wanted.names() if name not in dict(inputs)]
+    if unknown and inputs:
+        words = f"shapes are given for {unknown}, but the inputs of {path.name} are {[name for name, _ in inputs]}"
+        if must_fit:
+            raise ConfigError(words)
+        log.warning("%s", words)
+    for name, declared in inputs:
         given = wanted.of(name)
         if given is not None:
             found[name] = list(given)

@@ -25,6 +25,7 @@ _KNOWN = {
 OF_ENGINE = {engine: name for name, (engine, _) in _KNOWN.items()}
 """From an engine's name of a type to the protocol's."""
 ITEM_BYTES = {name: size for name, (_, size) in _KNOWN.items()}
+_FLOATS = ("FP16", "BF16", "FP32", "FP64")
 OTHER_TYPES = ("UINT16", "UINT32", "UINT64", "INT16", "BYTES")
 """Types that the protocol has and engines do not."""
 
@@ -59,11 +60,21 @@ def array_from_json(data: Any, datatype: str, shape: tuple[int, ...]) -> np.ndar
         raise ValueError("has no list as its data")
     try:
         found = np.asarray(data)
+        kinds = _kinds_in(data)
     except (ValueError, TypeError, OverflowError, RecursionError):
         raise ValueError("has data whose lists are not alike in length and type") from None
+    if type(None) in kinds:
+        raise ValueError("has null among its data, which stands for no number")
+    if bool in kinds and len(kinds) > 1 and datatype != "BOOL":
+        raise ValueError(f"has truth values among numbers as data, which are not of {datatype}")
     if found.ndim != 1 and found.shape != shape:
         raise ValueError(f"has data of shape {list(found.shape)} for the shape {list(shape)}")
     target = numpy_type(datatype)
+    if found.dtype == object and kinds <= {int, float} and datatype in _FLOATS:
+        try:
+            found = found.astype(np.float64)  # whole numbers beyond 64 bits
+        except OverflowError:
+            raise ValueError(f"has numbers beyond {datatype}") from None
     if found.size:
         _check_kind(found, datatype)
     if target.kind in "iu" and found.size:
@@ -75,6 +86,14 @@ def array_from_json(data: Any, datatype: str, shape: tuple[int, ...]) -> np.ndar
             return found.astype(target).reshape(-1)
     except FloatingPointError:
         raise ValueError(f"has numbers beyond {datatype}") from None
+
+
+def _kinds_in(data: list) -> set[type]:
+    """The types of the elements of a list, which may be nested."""
+    kinds = set(map(type, data))
+    if list in kinds:
+        kinds = set().union(*(_kinds_in(part) if type(part) is list else {type(part)} for part in data))
+    return kinds
 
 
 def _check_kind(found: np.ndarray, datatype: str) -> None:
