@@ -95,8 +95,8 @@ def test_requests_do_not_wait_beyond_their_time():
     queue = batcher(delay_ns=60_000_000_000)
     put(queue, 1)
     now = clock_ns()
-    for rows_of_it, deadline_ns in ((2, now + 100_000_000), (1, now + 100_000_000), (3, now + 60_000_000_000)):
-        queue.put(Request([], rows_of_it, "other", deadline_ns))
+    for rows_of_it, timeout_ns in ((2, 100_000_000), (1, 100_000_000), (3, 60_000_000_000)):
+        queue.put(Request([], rows_of_it, "other", timeout_ns))
     assert taken(queue) == [2, 1]
     assert 0.09 <= (clock_ns() - now) / 1e9 < 20 and queue.length == 2 and queue._rows == {"k": 1, "other": 3}
 

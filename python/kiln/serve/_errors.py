@@ -42,8 +42,8 @@ class ServeError(Exception):
 
 
 def milliseconds(ns: int) -> str:
-    """A time in words, to the microsecond: clients give microseconds."""
-    return f"{ns / 1e6:.3f}".rstrip("0").rstrip(".") + " ms"
+    """A time in words. Clients give microseconds, which are told of short times only."""
+    return f"{ns / 1e6:.0f} ms" if ns >= 10_000_000 else f"{ns / 1e6:.3f}".rstrip("0").rstrip(".") + " ms"
 
 
 def invalid(message: str) -> ServeError:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._engine import Engine
-from ._batcher import Batcher, Given, Request, Spans, clock_ns
+from ._batcher import Batcher, Given, Request, Spans
 from ._config import BatchRules, TensorSpec
 from ._errors import Reason, ServeError, invalid
 from ._instance import Instance
@@ -153,12 +153,10 @@ class Version:
             if name not in self.output_types:
                 raise invalid(f"{self._where} has no output {name!r}; its outputs are {list(self.output_types)}")
         given, rows = self._check(tensors)
-        now = clock_ns()
-        timeout = self._timeout(timeout_ns)
         key = None
         if self.rules.joins:
             key = tuple(part.shape[1:] for part in given)
-        request = Request(given, rows, key, None if timeout is None else now + timeout, outputs or ())
+        request = Request(given, rows, key, self._timeout(timeout_ns), outputs or ())
         self._batcher.put(request)
         return request
 

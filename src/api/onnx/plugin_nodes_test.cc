@@ -105,7 +105,8 @@ TEST_F(PluginNodes, AnAttributeIsGivenOnce) {
   EXPECT_FALSE(parse(one_node("TestScale", {factor_of(4), factor_of(5)})));
   EXPECT_NE(errors().find("attribute 'factor' is given twice"), std::string::npos) << errors();
   const Proto mine = int_attribute("mine", 1);
-  EXPECT_TRUE(parse(one_node("TestScale", {factor_of(4), mine, mine}))) << "the creator sees neither";
+  EXPECT_FALSE(parse(one_node("TestScale", {factor_of(4), mine, mine}))) << "also one that the creator never sees";
+  EXPECT_NE(errors().find("it has two attributes 'mine'"), std::string::npos) << errors();
 }
 
 TEST_F(PluginNodes, TheDomainDoesNotMatter) {

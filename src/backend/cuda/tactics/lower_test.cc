@@ -151,11 +151,12 @@ TEST(LowerFloats, KeepsWhatASelectionReads) {
 }
 TEST(LowerFloats, KeepsWhatBitsAreTakenOf) {
   const auto types = lowered(
-      "x: f32[8, 64]; w: f32[64, 64]; p = MatrixMultiply(x, w); a = Unary{kind=abs}(p); b = BitCast{to=i32}(a); "
-      "f = BitCast{to=f32}(b); r = Unary{kind=neg}(p); return b, f, r",
+      "x: f32[8, 64]; w: f32[64, 64]; q = MatrixMultiply(x, w); p = MatrixMultiply(q, w); a = Unary{kind=abs}(p); "
+      "b = BitCast{to=i32}(a); f = BitCast{to=f32}(b); r = Unary{kind=neg}(q); return b, f, r",
       {.fp16 = true});
-  EXPECT_EQ(types.at("p"), DType::kF16);
+  EXPECT_EQ(types.at("q"), DType::kF16);
   EXPECT_EQ(types.at("r"), DType::kF16);
+  EXPECT_EQ(types.at("p"), DType::kF32);
   EXPECT_EQ(types.at("a"), DType::kF32);
   EXPECT_EQ(types.at("b"), DType::kI32);
   EXPECT_EQ(types.at("f"), DType::kF32);
