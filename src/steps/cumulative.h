@@ -9,6 +9,7 @@ namespace kiln::steps {
 /// Running sums or products along one axis, row-major.
 struct Cumulative {
   static constexpr std::string_view name = "cumulative";
+  static constexpr int version = 2;
   static constexpr StepTensors tensors{.present = 1, .least_inputs = 1, .most_inputs = 1, .outputs = 1};
 
   CumulativeOperation operation = CumulativeOperation::kSum;
