@@ -2,9 +2,10 @@
 """Inserts QuantizeLinear and DequantizeLinear by hand: per-channel scales for weights, one scale for an activation, zero
 points of 0. Scales of activations are what ONNX Runtime saw on the inputs given.
 
-usage: quantize.py MODEL.onnx QUANTIZED.onnx [--fp8] [--extents NAME=EXTENT,...]
+usage: quantize.py MODEL.onnx QUANTIZED.onnx [--fp8] [--residuals] [--extents NAME=EXTENT,...]
 
 The inputs are random: standard normal numbers, integers of 0 and 1. NAME is an axis' name; axes not given are 1.
+--residuals: what an Add takes beside a convolution's result is quantized, too.
 """
 import sys
 
@@ -44,12 +45,23 @@ def ranges_of(model, names, feeds):
     return largest
 
 
-def quantize(model, feeds, kind="int8"):
+def residuals_of(graph, weights):
+    """What each Add of a convolution's result takes beside it: its second operand where both are such results."""
+    convolved = {node.output[0] for node in graph.node if node.op_type == "Conv"}
+    names = []
+    for node in graph.node:
+        if node.op_type == "Add" and not weights & set(node.input) and convolved & set(node.input):
+            names.append(node.input[1] if node.input[0] in convolved else node.input[0])
+    return names
+
+
+def quantize(model, feeds, kind="int8", residuals=False):
     """A copy of a model whose convolutions and products by constant weights have quantized operands.
 
     model: an ONNX model with its weights inside, of opset 13 or later (fp8: 19).
     feeds: inputs by name, for the scales of activations.
     kind: "int8" or "fp8" (E4M3).
+    residuals: whether what is added to a convolution's result is quantized, too.
     """
     quantized = onnx.ModelProto()
     quantized.CopyFrom(model)
@@ -57,7 +69,8 @@ def quantize(model, feeds, kind="int8"):
     weights = {tensor.name: tensor for tensor in graph.initializer}
     taken = [node for node in graph.node if node.op_type in PRODUCTS and node.input[1] in weights
              and node.input[0] not in weights]
-    activations = list(dict.fromkeys(node.input[0] for node in taken))
+    added = residuals_of(graph, set(weights)) if residuals else []
+    activations = list(dict.fromkeys([*(node.input[0] for node in taken), *added]))
     largest = ranges_of(model, activations, feeds)
     made = []
 
@@ -145,12 +158,13 @@ def main():
         given = arguments[at + 1].split(",")
         extents = {name: int(extent) for name, extent in (item.split("=") for item in given)}
         del arguments[at:at + 2]
-    files = [argument for argument in arguments if argument != "--fp8"]
+    files = [argument for argument in arguments if argument not in ("--fp8", "--residuals")]
     if len(files) != 2:
         sys.exit(__doc__)
     model = onnx.load(files[0])
     rng = np.random.default_rng(0)
-    onnx.save(quantize(model, [random_feed(model, extents, rng) for _ in range(2)], kind), files[1])
+    feeds = [random_feed(model, extents, rng) for _ in range(2)]
+    onnx.save(quantize(model, feeds, kind, "--residuals" in arguments), files[1])
 
 
 if __name__ == "__main__":

@@ -245,6 +245,16 @@ class Walk {
   struct Parts {
     StridedView first, more;
   };
+  /// Whether a view of [batch, head, row, channel] reads all of a tensor in its order. A tensor of one sequence or one
+  /// head may repeat it; along an axis of one element any stride does.
+  static bool is_all_of(const StridedView& view, const StridedView& whole) {
+    for (size_t axis = 0; axis < whole.extents.size(); ++axis) {
+      const bool is_whole = view.extents[axis] == whole.extents[axis], is_one = whole.extents[axis] == sym::Expr(1);
+      const bool repeats = axis < 2 && is_one && view.strides[axis] == sym::Expr(0);
+      if (!repeats && (!is_whole || (!is_one && view.strides[axis] != whole.strides[axis]))) return false;
+    }
+    return view.offset == sym::Expr(0);
+  }
   /// The parts of k or v, whose view is all of a Concatenation that nobody else reads. Notes the nodes.
   std::optional<Parts> parts_of(const StridedView& joined) {
     const ir::ValueId value = joined.source;
@@ -255,7 +265,7 @@ class Walk {
     const StridedView whole = whole_view(graph_, value);
     constexpr int kRows = 2;
     if (inputs.size() != 2 || whole.extents.size() != 4 || normalize_axis(op->axis, 4).value_or(-1) != kRows ||
-        joined.extents != whole.extents || joined.strides != whole.strides || joined.offset != sym::Expr(0))
+        !is_all_of(joined, whole))
       return std::nullopt;
     nodes_.push_back(id);
     const StridedView more = rows_behind(inputs[1]), first = rows_behind(inputs[0]);
