@@ -3,9 +3,10 @@
 
 usage: quantized.py RUN_NETWORKS TRTEXEC [NAME...] [--keep FOLDER] [-- FLAG...]
 
-RUN_NETWORKS runs all data sets of a model in one engine; FLAGs are its own. Bytes may be one level off. TRTEXEC tells by
-which tactics an engine runs: on the CPU, products of bytes have to be some of them where a model's name is in BYTES, and
-of quantized weights where it is in WEIGHTS. 77, for skipped, where packages or a GPU are missing.
+RUN_NETWORKS runs all data sets of a model in one engine; FLAGs are its own. Bytes may be one level off where halves are
+rounded. TRTEXEC tells by which tactics an engine runs: on the CPU, products of bytes have to be some of them where a
+model's name is in BYTES, and of quantized weights where it is in WEIGHTS. 77, for skipped, where packages or a GPU are
+missing.
 """
 import logging
 import os
@@ -269,7 +270,7 @@ def bounds(name, array, peak):
     if array.dtype == np.float16:
         single = 4e-3 * (1 + peak)
     elif array.dtype != np.float32:
-        single = 1
+        return {"single": 0, "half": 1, "bf16": None}
     else:
         single = 0.03 * peak if name in LEVELS or name in ROUNDED else 1e-4 * (1 + peak)
     return {precision: max(single, bound) for precision, bound in {**bounds_of(peak, 0), "single": single}.items()}

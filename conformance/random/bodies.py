@@ -82,8 +82,8 @@ def scalar_extent(net, x, axis):
 
 
 def threshold(net):
-    """No multiple of 1/64, so that no sum of inputs is equal to it."""
-    return net.constant(np.float32(net.integer(-30, 60) / 16 + 0.0123))
+    """No multiple of 1/64, so that no sum of inputs is equal to it, and a number that BF16 has, too."""
+    return net.constant(np.float32(net.integer(-30, 30) / 16 + 1 / 128))
 
 
 def condition_of(net):

@@ -59,6 +59,14 @@ TEST(Formats, ComeBack) {
   }
 }
 
+TEST(Compare, BytesDifferByLevels) {
+  const auto bytes = [](int8_t value) {
+    return Tensor{.name = "y", .type = ElementType::kInt8, .dims = {1}, .bytes = {static_cast<std::byte>(value)}};
+  };
+  EXPECT_NE(verdict(bytes(7), bytes(8), {.atol = 5}), "same");
+  EXPECT_EQ(verdict(bytes(7), bytes(8), {.levels = 1}), "same");
+  EXPECT_NE(verdict(bytes(7), bytes(9), {.levels = 1}), "same");
+}
 TEST(Compare, ToleranceIsRelativeToWhatIsExpected) {
   const Tolerance tolerance{1e-3, 1e-7};
   EXPECT_EQ(verdict(floats({100.09F, -2}), floats({100, -2}), tolerance), "same");

@@ -40,6 +40,7 @@ ElementType onnx_type_of(DType dtype) {
   return dtype == DType::kF32 ? ElementType::kFloat : dtype == DType::kI32 ? ElementType::kInt32 : ElementType::kInt64;
 }
 
+bool is_byte(ElementType type) { return type == ElementType::kUint8 || type == ElementType::kInt8; }
 bool is_exact(ElementType type) {
   switch (type) {
     case ElementType::kUint8:
@@ -159,6 +160,7 @@ Status compare(const Tensor& actual, const Tensor& expected, const Tolerance& to
               " bytes instead of ", expected.bytes.size()));
   if (actual.bytes == expected.bytes) return {};
   const bool exact = is_exact(expected.type);
+  const double levels = is_byte(expected.type) ? tolerance.levels : 0;
   const double floor = tolerance.atol + (tolerance.rel_to_max ? tolerance.rel_to_max * max_magnitude(expected) : 0);
   int64_t num_wrong = 0, worst = 0;
   double worst_difference = -1;
@@ -166,7 +168,7 @@ Status compare(const Tensor& actual, const Tensor& expected, const Tolerance& to
     const double a = number_at(actual, i), e = number_at(expected, i);
     const bool is_same = expected.type == ElementType::kInt64  // of which a double has not all digits
                              ? load<int64_t>(actual, i) == load<int64_t>(expected, i)
-                             : is_close(a, e, exact ? 0 : floor + tolerance.rtol * std::abs(e));
+                             : is_close(a, e, exact ? levels : floor + tolerance.rtol * std::abs(e));
     if (is_same) continue;
     ++num_wrong;
     const double difference = std::isfinite(a - e) ? std::abs(a - e) : INFINITY;

@@ -40,9 +40,10 @@ std::vector<int64_t> integers_of(const Tensor& tensor);
 struct Tolerance {
   double rtol = 0, atol = 0;
   double rel_to_max = 0;
+  double levels = 0;  ///< of integers of 8 bits
 };
 
-/// Names, types and extents alike and every element within tolerance; integers and booleans exactly. The error has the
+/// Names, types and extents alike and every element within tolerance; booleans and integers of more than 8 bits exactly. The error has the
 /// worst element and how many there are like it.
 Status compare(const Tensor& actual, const Tensor& expected, const Tolerance& tolerance);
 

@@ -97,9 +97,10 @@ TEST_P(OfOneLength, IdsOutsideOfTheirTablesAreErrors) {
   expect(error_of_ids(GetParam(), 9, 0, true), "the id of token 0 is 9; the table has 9 rows");
   expect(error_of_ids(GetParam(), 0, 2, true), "the id of segment 0 is 2; the table has 2 rows");
   EXPECT_EQ(error_of_ids(GetParam(), 8, 1, false), "");
-  expect(error_of_ids(GetParam(), -1, 0, false), "index -2147483648 is outside [-9, 9)");
-  expect(error_of_ids(GetParam(), 9, 0, false), "index 9 is outside [-9, 9)");
-  expect(error_of_ids(GetParam(), 0, -2, false), "index -2147483648 is outside [-2, 2)");
+  // A GPU says which data it is outside of.
+  expect(error_of_ids(GetParam(), -1, 0, false), "index -2147483648 is outside ");
+  expect(error_of_ids(GetParam(), 9, 0, false), "index 9 is outside ");
+  expect(error_of_ids(GetParam(), 0, -2, false), "index -2147483648 is outside ");
 }
 
 TEST_P(OfOneLength, RefusesMoreTokensThanPositions) {
