@@ -59,8 +59,10 @@ class PythonCalibrator : public Base {
         nullptr);
   }
   void writeCalibrationCache(const void* data, size_t length) noexcept override {
-    call<void>(nb_trampoline, {"IInt8Calibrator", "write_calibration_cache"},
-               [&](const nb::object& method) { method(nb::bytes(data, length)); });
+    call<void>(nb_trampoline, {"IInt8Calibrator", "write_calibration_cache"}, [&](const nb::object& method) {
+      // Programs call tobytes(), write to files or keep it: a memoryview, of bytes of its own.
+      method(nb::steal(PyMemoryView_FromObject(nb::bytes(data, length).ptr())));
+    });
   }
 
  private:

@@ -38,7 +38,11 @@ struct OfCall {
   }
   /// `argument` as C++ takes it, which lives as long as C++ may read it.
   nv::ISymExpr* keep(nb::object argument) const {
-    auto* const made = nb::cast<Argument*>(argument);
+    Argument* made = nullptr;
+    if (!nb::try_cast(argument, made) || made == nullptr) {
+      const auto type = nb::cast<std::string>(argument.type().attr("__name__"));
+      throw nb::type_error(("an ISymExpr is needed, not " + type).c_str());
+    }
     if (!made->getExpr()) throw nb::value_error("an ISymExpr is set whose expr is not");
     call->arguments.push_back(std::move(argument));
     return made;

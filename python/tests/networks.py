@@ -5,7 +5,10 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+import pinned_arrays
 import tensorrt as trt
+
+assert pinned_arrays  # which puts arrays where a GPU reads them, if that is asked for
 
 TYPES = {
     np.dtype(np.float32): trt.float32,

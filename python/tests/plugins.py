@@ -3,11 +3,16 @@
 import ctypes
 
 import numpy as np
+import pinned_arrays
 import tensorrt as trt
+
+assert pinned_arrays  # which puts arrays where a GPU reads them, if that is asked for
 
 
 def array_at(address, desc):
-    """The memory of a plugin's tensor, a PluginTensorDesc, as an array."""
+    """The memory of a plugin's tensor, a PluginTensorDesc, as an array. On a GPU that is one of the program's own tensors."""
+    if address and not trt.tensorrt._is_host_memory(address):
+        raise TypeError("the tensor is in device memory, which numpy does not read")
     dtype = np.dtype(trt.nptype(desc.type))
     shape = tuple(desc.dims)
     count = int(np.prod(shape)) * dtype.itemsize

@@ -8,7 +8,10 @@ import threading
 import time
 
 import numpy as np
+import pinned_arrays
 import tensorrt as trt
+
+assert pinned_arrays  # which puts arrays where a GPU reads them, if that is asked for
 
 
 def cudart():
@@ -69,15 +72,15 @@ class Recorder(trt.IErrorRecorder):
 
 
 class Allocator(trt.IGpuAllocator):
-    """Memory of ctypes, as it is the host's on the CPU."""
+    """Memory of arrays, as it is the host's on the CPU; on a GPU of pinned ones."""
 
     def __init__(self):
         trt.IGpuAllocator.__init__(self)
         self.blocks, self.num_allocated = {}, 0
 
     def allocate(self, size, alignment, flags):
-        block = ctypes.create_string_buffer(size + alignment)
-        address = -(-ctypes.addressof(block) // alignment) * alignment
+        block = np.empty(size + alignment, np.uint8)
+        address = -(-block.ctypes.data // alignment) * alignment
         self.blocks[address] = block
         self.num_allocated += 1
         return address

@@ -115,6 +115,27 @@ def test_attributes_of_each_type():
             assert SEEN[name].dtype == value.dtype
 
 
+def test_types_under_other_names():
+    """From numpy 2.5 on NDArray is an alias; a program's own aliases do as well."""
+    typing_extensions = pytest.importorskip("typing_extensions")
+    Pads = typing_extensions.TypeAliasType("Pads", npt.NDArray[np.int32])
+    Width = typing_extensions.TypeAliasType("Width", int)
+
+    @trtp.register("tests::aliases")
+    def aliases(x: trtp.TensorDesc, pads: Pads, width: Width) -> trtp.TensorDesc:
+        return x.like()
+
+    @trtp.impl("tests::aliases")
+    def aliases_impl(x: trtp.Tensor, pads: npt.NDArray[np.int32], width: Width, outputs: Tuple[trtp.Tensor], stream: int):
+        np.asarray(outputs[0])[...] = np.asarray(x) + pads.sum() * width
+
+    bench = Bench()
+    pads = np.array([1, 2], np.int32)
+    layer = bench.network.add_plugin(trtp.op.tests.aliases(bench.input("x", X), pads=pads, width=2))
+    (y,) = bench.run({"x": X}, [layer.get_output(0)])
+    np.testing.assert_allclose(y, X + 6, rtol=1e-6)
+
+
 def test_empty_attributes():
     bench = Bench()
     empty = {**ATTRIBUTES, "a_str": "", "some_bytes": b"", "f32": np.array([], np.float32)}
@@ -556,7 +577,68 @@ print("built")
 """
 
 
-def test_ahead_of_time_on_the_driver_that_stands_in_for_a_gpu():
+# What no launch may be set to is told; the build fails by that.
+NO_NUMBERS = """
+import tensorrt as trt
+from networks import Bench
+
+class Ahead(trt.IPluginV3, trt.IPluginV3QuickCore, trt.IPluginV3QuickAOTBuild):
+    plugin_name, plugin_version, plugin_namespace = "Ahead", "1", "tests"
+
+    def __init__(self, what):
+        super().__init__()
+        self.what = what
+
+    def get_capability_interface(self, type):
+        return self
+
+    def clone(self):
+        return Ahead(self.what)
+
+    def get_num_outputs(self):
+        return 1
+
+    def get_output_data_types(self, input_types, ranks):
+        return input_types
+
+    def get_output_shapes(self, inputs, shape_inputs, expr_builder):
+        return inputs
+
+    def configure_plugin(self, in_, out):
+        pass
+
+    def get_supported_format_combinations(self, in_out, num_inputs):
+        return [tensor.desc for tensor in in_out]
+
+    def get_valid_tactics(self):
+        return []
+
+    def set_tactic(self, tactic):
+        pass
+
+    def get_launch_params(self, inputs, in_out, num_inputs, launch_params, extra_args, expr_builder):
+        extra_args.nbSymExprs = 1
+        if self.what == "launch":
+            launch_params.grid_x = inputs[0][0]
+        else:
+            extra_args[0] = 7
+
+    def get_kernel(self, input_desc, output_desc):
+        return "kernel", b"code"
+
+for what, text in (("launch", "an ISymExpr is needed, not IDimensionExpr"), ("extra", "an ISymExpr is needed, not int")):
+    bench = Bench()
+    layer = bench.network.add_plugin_v3([bench.input("x", (3,))], [], Ahead(what))
+    bench.network.mark_output(layer.get_output(0))
+    assert bench.builder.build_serialized_network(bench.network, bench.builder.create_builder_config()) is None
+    told = bench.log.take_errors()
+    assert f"get_launch_params raised TypeError: {text}" in told, told
+print("built")
+"""
+
+
+@pytest.mark.parametrize("program", [AHEAD, NO_NUMBERS], ids=["a kernel", "no numbers"])
+def test_ahead_of_time_on_the_driver_that_stands_in_for_a_gpu(program):
     driver = pathlib.Path(trt.__file__).resolve().parents[2] / "fake_cuda/libkiln_fake_cuda.so"
     for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep):
         beside = pathlib.Path(folder).parent / "fake_cuda/libkiln_fake_cuda.so"
@@ -566,6 +648,6 @@ def test_ahead_of_time_on_the_driver_that_stands_in_for_a_gpu():
     here = str(pathlib.Path(__file__).parent)
     path = os.pathsep.join([here, os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": path, "KILN_DEVICE": "cuda", "KILN_CUDA_DRIVER": str(driver)}
-    command = [sys.executable, "-c", AHEAD]
+    command = [sys.executable, "-c", program]
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
     assert (ran.returncode, ran.stdout) == (0, "built\n"), ran.stderr

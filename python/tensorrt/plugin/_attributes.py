@@ -24,6 +24,15 @@ _ARRAYS = {
 ALLOWED = "int, float, bool, str, bytes, or numpy.typing.NDArray of int8 to int64, float16 to float64 or bool"
 
 
+def without_aliases(annotation):
+    """The type that an annotation stands for: from numpy 2.5 on numpy.typing.NDArray is an alias (PEP 695)."""
+    arguments = typing.get_args(annotation)
+    alias = typing.get_origin(annotation) or annotation
+    if not hasattr(alias, "__value__"):
+        return annotation
+    return without_aliases(alias.__value__[arguments] if arguments else alias.__value__)
+
+
 def _dtype_of(annotation):
     """The dtype of numpy.typing.NDArray[dtype]."""
     arguments = typing.get_args(annotation)
@@ -36,6 +45,7 @@ class Attribute:
 
     def __init__(self, name, annotation):
         """Raises ValueError for a type that no field carries."""
+        annotation = without_aliases(annotation)
         self.name = name
         self.annotation = annotation
         self.is_array = annotation is np.ndarray or typing.get_origin(annotation) is np.ndarray

@@ -6,7 +6,7 @@ import inspect
 import types
 import typing
 
-from ._attributes import Attribute
+from ._attributes import Attribute, without_aliases
 from ._autotune import AutoTuneCombination
 from ._expressions import KernelLaunchParams, SymExprs
 from ._tensors import Tensor, TensorDesc
@@ -109,7 +109,7 @@ class Definition:
         name, annotation = parameter.name, parameter.annotation
         if name in self.attributes:
             expected = self.attributes[name].annotation
-            if annotation != expected:
+            if without_aliases(annotation) != expected:
                 raise ValueError(f"{where}: attribute '{name}' is {annotation}, and {expected} when it was registered")
         elif name == "outputs":
             if not _all_are(annotation, tensor):
