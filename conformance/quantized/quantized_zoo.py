@@ -77,9 +77,10 @@ def outputs_compared(path, feed, device):
     expected = session.run(None, feed)
     engine = kiln.compile(path, shapes={name: array.shape for name, array in feed.items()}, device=device, progress=False)
     results = engine(feed)
+    results = results if len(expected) > 1 else [results]
     cosines, shares = [], []
-    for info, truth in zip(session.get_outputs(), expected):
-        truth, result = (np.asarray(array, np.float64).ravel() for array in (truth, results[info.name]))
+    for truth, result in zip(expected, results, strict=True):
+        truth, result = (np.asarray(array, np.float64).ravel() for array in (truth, result))
         cosines.append(truth @ result / (np.linalg.norm(truth) * np.linalg.norm(result)))
         shares.append(np.abs(truth - result).max() / np.abs(truth).max())
     return min(cosines), max(shares)

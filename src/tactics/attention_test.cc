@@ -9,8 +9,8 @@
 namespace kiln {
 namespace {
 
-/// How the step of a decoder's layer finds its keys: `before` in a cache, one more in the projections, each head of keys
-/// for as many of queries. The reason where it is refused.
+/// How the step of a decoder's layer finds its keys: `before` in a cache, one more in the projections, each head of
+/// keys for as many of queries. The reason where it is refused.
 std::string joined_keys_of(int64_t batch, int64_t kv_heads, int64_t each, int64_t before) {
   const int64_t depth = 8, heads = kv_heads * each;
   const auto part = [&](std::string_view name, int64_t first, int64_t count) {
@@ -22,21 +22,21 @@ std::string joined_keys_of(int64_t batch, int64_t kv_heads, int64_t each, int64_
     return str(part(str("new_", name), first, kv_heads), name, "c = Concatenation{axis=2}(cache_", name, ", new_", name,
                "); ", name, "5 = Reshape{dims=[", batch, ", ", kv_heads, ", 1, ", before + 1, ", ", depth, "]}(", name,
                "c); ", name, "e = Expand{dims=[", batch, ", ", kv_heads, ", ", each, ", ", before + 1, ", ", depth,
-               "]}(", name, "5); ", name, " = Reshape{dims=[", batch, ", ", heads, ", ", before + 1, ", ", depth,
-               "]}(", name, "e); ");
+               "]}(", name, "5); ", name, " = Reshape{dims=[", batch, ", ", heads, ", ", before + 1, ", ", depth, "]}(",
+               name, "e); ");
   };
   const std::string cache = str("f16[", batch, ", ", kv_heads, ", ", before, ", ", depth, "]");
   const auto graph = ir::parse(
-      str("all: f16[", batch, ", 1, ", (heads + 2 * kv_heads) * depth, "]; cache_k: ", cache, "; cache_v: ", cache, "; ",
-          part("q", 0, heads), joined("k", heads), joined("v", heads + kv_heads),
+      str("all: f16[", batch, ", 1, ", (heads + 2 * kv_heads) * depth, "]; cache_k: ", cache, "; cache_v: ", cache,
+          "; ", part("q", 0, heads), joined("k", heads), joined("v", heads + kv_heads),
           "d = MatrixMultiply{b=transpose}(q, k); p = Softmax{axis=3}(d); y = MatrixMultiply(p, v); return y"));
   if (!graph) return graph.error().message;
   testing::FakeBackend backend;
   const Numerics numerics;
   constexpr DType kTypes[] = {DType::kF16};
-  const Match region = attention_region({*graph, numerics, backend.device()},
-                                        graph->value(graph->outputs()[0].value).producer,
-                                        {.types = kTypes, .joined_keys = true});
+  const Match region =
+      attention_region({*graph, numerics, backend.device()}, graph->value(graph->outputs()[0].value).producer,
+                       {.types = kTypes, .joined_keys = true});
   if (!region) return region.error().reason;
   std::vector<int64_t> params;
   for (const sym::Expr& param : region->params) params.push_back(param.opt());
