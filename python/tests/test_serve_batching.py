@@ -393,6 +393,43 @@ def test_the_time_of_a_request_of_the_program():
                 server.submit("affine", {"x": rows(1)}, timeout=wrong)
 
 
+def test_a_time_that_ends_while_all_threads_run_others():
+    """The request fails at its deadline, not when a thread is free, and holds nothing."""
+    engine = serving.affine_engine()
+    begun, release = threading.Event(), threading.Event()
+
+    class Slow:
+        def __getattr__(self, name):
+            return getattr(engine, name)
+
+        def __call__(self, *arrays):
+            begun.set()
+            assert release.wait(60)
+            return engine(*arrays)
+
+    with serving.serve({"affine": engine}, http_port=None, grpc_port=None) as server:
+        version = server.repository.find("affine")
+        for instance in version_instances(version):
+            instance._engine = Slow()
+        try:
+            first = server.submit("affine", {"x": rows(1)})
+            assert begun.wait(30)
+            late = [server.submit("affine", {"x": rows(1)}, timeout=seconds) for seconds in (30, 0.3, 0.1)]
+            with pytest.raises(ServeError, match="the request took longer than 100 ms"):
+                late[2].result(20)
+            with pytest.raises(ServeError, match="the request took longer than 300 ms"):
+                late[1].result(20)
+            assert not first.done() and not late[0].done() and version.queue_length == 1
+            assert version.statistics.failures == {"expired": 2}
+            ending = server.submit("affine", {"x": rows(1)}, timeout=0.2)
+            version.close()  # also where the version ends meanwhile
+            with pytest.raises(ServeError, match="the request took longer than 200 ms"):
+                ending.result(20)
+        finally:
+            release.set()
+        assert first.result(30) and late[0].result(30) and version.wait_closed(20)
+
+
 def test_the_program_chooses_outputs():
     shapes = {name: [(1, 2), (2, 2), (4, 2)] for name in "ab"}
     engine = kiln.compile(kiln_models.sum_and_product(), shapes=shapes, **serving.QUICK)

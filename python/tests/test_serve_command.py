@@ -226,6 +226,8 @@ def test_a_signal_is_heard_while_a_model_is_loaded(plan):
     (["{onnx}", "--max-shapes=X:4x4"], 1, "shapes are given for ['X'], but the inputs of affine.onnx are ['x']"),
     (["{plan}", "--max-shapes=x:4x4"], 1, "but affine.plan is a plan, whose shapes were decided when it was built; its "
                                           "inputs are 'x' [-1, 4]"),
+    (["a.plan", "--max-request-mib=2", "--max-mib-in-flight=1"], 1,
+     "--max-request-mib is 2.0; no request may have more bytes than all together: --max-mib-in-flight allows 1048576 bytes"),
     (["a.plan", "--instances=1000"], 1, "--instances is 1000; --max-instances allows 256"),
     (["a.plan", "--http-port=70000"], 1, "--http-port is 70000; ports end at 65535"),
     (["a.plan", "--grpc-port=-1"], 1, "--grpc-port is -1; it may not be negative"),

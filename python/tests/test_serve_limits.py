@@ -52,7 +52,7 @@ def test_too_large(engine):
 
 
 def test_too_many_bytes_at_once(engine):
-    with serving.serve({"affine": engine}, max_bytes_in_flight=10_000, grpc_port=None) as server:
+    with serving.serve({"affine": engine}, max_request_bytes=10_000, max_bytes_in_flight=10_000, grpc_port=None) as server:
         held = connect(server)
         held.sendall(b"POST %s HTTP/1.1\r\nhost: x\r\ncontent-length: 9000\r\n\r\n1" % PATH.encode())
         wait_for(lambda: server.budget.used == 9000)
@@ -397,6 +397,14 @@ def test_settings_are_checked():
                         ("max_bytes_in_flight", float("inf")), ("idle_seconds", 1e9), ("instances", 1000)):  # fmt: skip
         with pytest.raises(ValueError, match=name):
             serving.settings(**{name: value})
+
+
+def test_a_request_that_could_never_be_taken():
+    """It would be refused with "try again later" for ever."""
+    words = "max_request_bytes is 2000; no request may have more bytes than all together: max_bytes_in_flight allows 1999 bytes"
+    with pytest.raises(ValueError, match=f"^{words}$"):
+        serving.settings(max_request_bytes=2000, max_bytes_in_flight=1999)
+    serving.settings(max_request_bytes=2000, max_bytes_in_flight=2000)
 
 
 @pytest.mark.parametrize("name, value, words", [

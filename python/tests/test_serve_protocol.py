@@ -156,7 +156,7 @@ def test_bytes_in_flight():
     """A request counts until its answer is there, and the next one that fits is read then."""
 
     async def run():
-        endpoint = protocol.Endpoint(Settings(max_bytes_in_flight=1000))
+        endpoint = protocol.Endpoint(Settings(max_request_bytes=1000, max_bytes_in_flight=1000))
         said = json.dumps({"inputs": [serving.input_of(rows(1))]}).encode()
         headers = {"content-length": str(len(said) + 600)}
         parts = said, b" " * 600

@@ -459,6 +459,46 @@ def test_an_interrupted_start_leaves_nothing(tmp_path, plans, monkeypatch):
     assert server.stop() == 0
 
 
+@pytest.mark.parametrize("when", ["another version is loaded", "the old one is closed", "the load is logged"])
+def test_an_interrupted_load_leaves_no_threads(tmp_path, plans, monkeypatch, when):
+    """Either the old versions are served or the new ones; the threads of the others end."""
+    folder = make_model_folder(tmp_path, "placed", 'version_policy { all { } } instance_group { count: 2 }', {1: plans[2], 2: plans[3]})
+    with serving.serve(repositories=[tmp_path], http_port=None, grpc_port=None) as server:
+        old = server.repository.versions("placed")
+        module, made = "kiln.serve._repository", []
+        version, close, info = kiln.serve._repository.Version, kiln.serve._repository.Version.close, kiln.serve._repository.log.info
+
+        def making(*arguments):
+            if when == "another version is loaded" and made:
+                raise KeyboardInterrupt
+            made.append(version(*arguments))
+            return made[-1]
+
+        def closing(self):
+            close(self)
+            if when == "the old one is closed" and self is old[0]:
+                raise KeyboardInterrupt
+
+        def telling(*words, **more):
+            if when == "the load is logged":
+                raise KeyboardInterrupt
+            info(*words, **more)
+
+        replace_plan(folder, plans[5])
+        with monkeypatch.context() as changed:
+            changed.setattr(version, "close", closing)
+            changed.setattr(f"{module}.Version", making)
+            changed.setattr(f"{module}.log.info", telling)
+            with pytest.raises(KeyboardInterrupt):
+                server.repository.load("placed")
+        served = server.repository.versions("placed")
+        assert served == (old if when == "another version is loaded" else made)
+        for one in {*old, *made} - {*served}:
+            assert one.wait_closed(20)
+        assert server.infer("placed", {"x": np.ones((1, 4), "f")})["y"].shape == (1, 4)
+        assert len([one for one in threading.enumerate() if one.name.startswith("placed-")]) == 2 * 3
+
+
 def test_loading_anew_loses_no_request(tmp_path, plans):
     """Clients keep asking while the model is replaced again and again: all are answered by one of the two."""
     folder = make_model_folder(tmp_path, "scaled", None, {1: plans[2]})

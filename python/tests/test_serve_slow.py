@@ -518,7 +518,7 @@ def test_bytes_behind_a_compressed_body(engine):
 
     body = json.dumps({"inputs": [input_of(rows(1))]}).encode()
     with serving.serve({"affine": engine}, grpc_port=None) as server:
-        for extra, status in ((b"", 200), (gzip.compress(b" "), 400), (b"x", 400)):
+        for extra, status in ((b"", 200), (b"\x1f", 400), (b"x", 400), (bytes(9), 400)):
             client = http.client.HTTPConnection(server.http_address, timeout=30)
             headers = {"Content-Encoding": "gzip"}
             client.request("POST", "/v2/models/affine/infer", gzip.compress(body) + extra, headers)
@@ -527,6 +527,47 @@ def test_bytes_behind_a_compressed_body(engine):
             if extra:
                 assert f"{len(extra)} bytes behind what was compressed" in json.loads(answer.read())["error"]
             client.close()
+
+
+def test_members_of_gzip(engine):
+    """A body of gzip is one member or several, whose contents are one behind the other (RFC 1952, 2.2)."""
+    import gzip
+
+    body = json.dumps({"inputs": [input_of(rows(1))]}).encode()
+    empty = gzip.compress(b"")
+    large = gzip.compress(b" " * (MIB // 2))
+    cases = {
+        b"".join(gzip.compress(body[i : i + 7]) for i in range(0, len(body), 7)): (200, None),
+        empty + gzip.compress(body) + empty * 1000: (200, None),
+        gzip.compress(body) + empty[:-1]: (400, "is not all of what was compressed by gzip"),
+        gzip.compress(body) + b"\x1f\x8bnothing": (400, "the body is not gzip"),
+        large * 9: (413, "the request has more bytes; 4194304 are possible"),
+        empty * (1 << 16) + gzip.compress(body): (400, "the body has more than 65536 members of gzip"),
+    }
+    with serving.serve({"affine": engine}, max_request_bytes=4 * MIB, grpc_port=None) as server:
+        for sent, (status, words) in cases.items():
+            headers = {"Content-Encoding": "gzip"}
+            answer = serving.request(server, "POST", "/v2/models/affine/infer", sent, headers)
+            assert answer.status == status, answer.body
+            assert words is None or words in answer.error
+        wait_for(lambda: server.budget.used == 0)
+
+
+def test_calls_that_wait_when_the_server_stops(engine):
+    """Each is answered or told UNAVAILABLE: CANCELLED would say that its client has left."""
+    with serving.serve({"affine": engine}, http_port=None) as server:
+        with grpc.insecure_channel(server.grpc_address, options=[("grpc.enable_retries", 0)]) as channel:
+            ask = channel.unary_unary(INFER)
+            data = message(rows(1))
+            ask(data, timeout=30)
+            calls = [ask.future(data, timeout=30) for _ in range(400)]
+            calls[0].result()  # so the others have come, and wait to be taken up
+            server.stop(10)
+            codes = [call.code() for call in calls]
+            told = {call.details() for call in calls if call.code() is grpc.StatusCode.UNAVAILABLE}
+    assert set(codes) <= {grpc.StatusCode.OK, grpc.StatusCode.UNAVAILABLE}
+    assert codes.count(grpc.StatusCode.UNAVAILABLE) > 50, "the server stopped behind them"
+    assert told == {"the server stops"}
 
 
 def test_what_a_load_may_bring(engine, tmp_path):

@@ -72,6 +72,11 @@ def build(arguments: Mapping[str, Any]) -> Application:
     numbers = {name: arguments.get(name, default) for name, default in _DEFAULTS.items()}
     for name, value in numbers.items():
         check_number("the application", name, value)
+    if numbers["most_bytes"] > numbers["most_bytes_in_flight"]:
+        raise SettingsError(
+            f"the application: most_bytes is {numbers['most_bytes']}; no request may have more bytes than all together: "
+            f"most_bytes_in_flight is {numbers['most_bytes_in_flight']}"
+        )
     models = read_models(arguments.get("models"))
     gateway = Gateway.options(
         num_replicas=numbers["gateways"],

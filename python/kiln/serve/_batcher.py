@@ -90,7 +90,10 @@ class Batcher:
 
     def __init__(self, rules: BatchRules, spans_of: Callable[[Hashable], Spans]):
         self._rules, self._spans_of = rules, spans_of
-        self._changed = threading.Condition()
+        lock = threading.RLock()
+        self._changed = threading.Condition(lock)
+        self._deadlines = threading.Condition(lock)
+        """Wakes who waits in `take_expired`."""
         self._groups: dict[Hashable, collections.deque[Request]] = {}
         self._rows: dict[Hashable, int] = {}
         self._closed = False
@@ -109,8 +112,9 @@ class Batcher:
             self._groups.setdefault(request.key, collections.deque()).append(request)
             self._rows[request.key] = self._rows.get(request.key, 0) + request.rows
             self.length += 1
-            if request.deadline_ns is not None:
-                self._check_ns = min(request.deadline_ns, self._check_ns or request.deadline_ns)
+            if request.deadline_ns is not None and (self._check_ns is None or request.deadline_ns < self._check_ns):
+                self._check_ns = request.deadline_ns
+                self._deadlines.notify()
             request.queue = self
             self._changed.notify()
 
@@ -135,11 +139,29 @@ class Batcher:
                 times = [time_ns for time_ns in (due_ns, self._check_ns) if time_ns is not None]
                 self._changed.wait(min((min(times) - now) / 1e9, threading.TIMEOUT_MAX) if times else None)
 
+    def take_expired(self) -> list[Request] | None:
+        """Waits for requests whose time ends while they wait, and takes them out of the queue.
+
+        It is for one thread, which runs nothing: those that run batches may all be busy when the time ends. Returns
+        None when the queue was closed and is empty.
+        """
+        with self._deadlines:
+            while True:
+                now = clock_ns()
+                expired = self._collect_expired(now)
+                if expired:
+                    return expired
+                if self._closed and not self.length:
+                    return None
+                seconds = None if self._check_ns is None else (self._check_ns - now) / 1e9
+                self._deadlines.wait(seconds and min(seconds, threading.TIMEOUT_MAX))
+
     def close(self) -> None:
         """Takes no more requests. Those that wait are given to `take` without any delay."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
+            self._deadlines.notify()
 
     def fail_all(self, failure: ServeError) -> int:
         """Ends all requests that wait, and returns their number."""
@@ -149,6 +171,7 @@ class Batcher:
             self._rows.clear()
             self.length = 0
             self._changed.notify_all()
+            self._deadlines.notify()
         for request in waiting:
             request.fail(failure)
         return len(waiting)
@@ -169,6 +192,8 @@ class Batcher:
         self._rows[key] -= sum(request.rows for request in requests)
         if not self._groups[key]:
             del self._groups[key], self._rows[key]
+        if self._closed and not self.length:
+            self._deadlines.notify()
 
     def _collect_expired(self, now: int) -> list[Request]:
         """Takes the requests out whose time is over."""

@@ -19,6 +19,9 @@ from ._settings import Settings
 _WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 _STEP = 1 << 16  # bytes reserved ahead of those that have come: a client that sends nothing holds no more
 _MOST_INFLATED = 1 << 20  # bytes that are decompressed at once, and compressed ones that are given for it
+_FIRST_OF_MEMBER = 1 << 12  # compressed bytes that are given to a further member first: what it does not use is copied
+_MOST_MEMBERS = 1 << 16  # of gzip in a body: each costs a new decompressor, also where it holds nothing
+_MEMBER_MAGIC = b"\x1f\x8b"
 _MOST_DISCARDED = 1 << 30  # of a body that is too large: a client that has sent it reads the answer
 
 
@@ -163,15 +166,27 @@ class _Reader:
             seen += len(body)
 
     async def decompress(self, data: Any, coding: str) -> Any:
-        """The decompressed body, of the same limit. Each piece has its bytes reserved before there are any of it."""
-        worker, found = zlib.decompressobj(_WINDOWS[coding]), bytearray()
-        at, given = 0, memoryview(b"")
-        while not worker.eof:
+        """The decompressed body, of the same limit. Each piece has its bytes reserved before there are any of it.
+
+        A body of gzip may have several members, one behind the other (RFC 1952, 2.2).
+        """
+        worker, found, members = zlib.decompressobj(_WINDOWS[coding]), bytearray(), 1
+        at, step, given = 0, _MOST_INFLATED, memoryview(b"")
+        while True:
+            if worker.eof:
+                at -= len(worker.unused_data)
+                if coding != "gzip" or bytes(data[at : at + 2]) != _MEMBER_MAGIC:
+                    break
+                if members == _MOST_MEMBERS:
+                    raise invalid(f"the body has more than {_MOST_MEMBERS} members of gzip")
+                members += 1
+                worker, step = zlib.decompressobj(_WINDOWS[coding]), _FIRST_OF_MEMBER
             most = min(max(_STEP, min(len(found), _MOST_INFLATED)), self._limit + 1 - len(found))
             self._reserve(max(0, len(data) + len(found) + most - self.reserved))
             if not len(given):
-                given = memoryview(data)[at : at + _MOST_INFLATED]
+                given = memoryview(data)[at : at + step]
                 at += len(given)
+                step = min(2 * step, _MOST_INFLATED)
             try:
                 piece = await asyncio.to_thread(worker.decompress, given, most)
             except zlib.error as failure:
@@ -182,7 +197,7 @@ class _Reader:
                 raise _too_large("more", self._limit)
             if not (worker.eof or piece or len(given)) and at == len(data):
                 raise invalid(f"the body is not all of what was compressed by {coding}")
-        extra = len(worker.unused_data) + len(data) - at
+        extra = len(data) - at
         if extra:
             raise invalid(f"the body has {extra} bytes behind what was compressed by {coding}")
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import time
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from google.protobuf.message import DecodeError
 from google.protobuf.wrappers_pb2 import StringValue
 
 from ._calls import Call, check_parameters, check_tensor, run
-from ._errors import ServeError, invalid
+from ._errors import Reason, ServeError, invalid
 from ._fields import METHODS, METHODS_NOT_SUPPORTED
 from ._messages import MESSAGES, PACKAGE
 from ._receiver import Receiver, StreamReader
@@ -31,6 +32,8 @@ _HEALTH_SERVICE = "grpc.health.v1.Health"
 _SERVING, _NOT_SERVING = b"\x08\x01", b"\x08\x02"  # HealthCheckResponse{status}
 _MOST_IN_A_STREAM = 32  # requests of a stream that wait or run at one time
 _MOST_STREAMS = 128
+_QUIET_S = 0.1  # without a new call, after which none is taken to wait when the server stops
+_ANSWERED_WHILE_STOPPING = ("ServerLive", "ServerReady", "ModelReady")  # they tell that the server stops, or lives
 _MOST_OF_GRPC = (1 << 31) - 1  # of a number among its options
 _MOST_DETAILS = 1000  # characters of a status; clients refuse long ones
 _LONG_NUMBERS = 1 << 17  # bytes of a message above which a thread reads numbers in it, so that other requests go on
@@ -108,12 +111,38 @@ def _answer(version: Version, call_id: str, outputs: dict[str, np.ndarray]) -> A
     return answer
 
 
+class Calls:
+    """The calls that the server has taken up. It belongs to one event loop."""
+
+    def __init__(self, server: Server):
+        self._server, self._taken = server, 0
+
+    def take(self, name: str) -> None:
+        """Counts a call of a method. Raises ServeError where the server stops, unless the method tells just that."""
+        self._taken += 1
+        if self._server.is_stopping and name not in _ANSWERED_WHILE_STOPPING:
+            raise ServeError(Reason.UNAVAILABLE, "the server stops")
+
+    async def refuse_waiting(self, seconds: float) -> None:
+        """Lets the calls be taken up that have come, for so many seconds at most.
+
+        gRPC takes up one call after the other, and cancels those that wait when its server stops. Clients that are
+        told UNAVAILABLE ask another server; CANCELLED says that they have left themselves.
+        """
+        end = time.monotonic() + seconds
+        seen = -1
+        while seen != self._taken and time.monotonic() < end:
+            seen = self._taken
+            await asyncio.sleep(min(_QUIET_S, max(0.0, end - time.monotonic())))
+
+
 class Servicer:
     """The methods of the service, called by their names."""
 
     def __init__(self, server: Server):
         self._server, self._repository = server, server.repository
         self.receiver = Receiver(server.settings)
+        self.calls = Calls(server)
         self._long_numbers = asyncio.Lock()
         self._streams = 0
 
@@ -211,6 +240,7 @@ class Servicer:
 
         async def call(_: Any, context: Any) -> bytes:
             try:
+                self.calls.take(name)
                 taken_once = [await self.receiver.receive(context)]
                 size = len(taken_once[0])
                 taken_once = [_parse(f"{name}Request", taken_once.pop())]
@@ -251,6 +281,11 @@ class Servicer:
         and may be joined."""
 
         async def call(_: Any, context: Any) -> AsyncIterator[bytes]:
+            try:
+                self.calls.take("ModelStreamInfer")
+            except ServeError as failure:
+                _set_status(context, failure.reason.grpc_code, str(failure))
+                return
             if self._streams >= _MOST_STREAMS:
                 _set_status(context, "RESOURCE_EXHAUSTED", f"{_MOST_STREAMS} streams are open; try again later")
                 return
@@ -336,8 +371,8 @@ def _health(server: Server, receiver: Receiver) -> Any:
     return grpc.stream_unary_rpc_method_handler(check)
 
 
-def make_server(server: Server) -> tuple[Any, int]:
-    """A gRPC server for the running event loop, and its port. Raises OSError where the port cannot be had."""
+def make_server(server: Server) -> tuple[Any, int, Calls]:
+    """A gRPC server for the running event loop, its port, and the calls that it takes up. Raises OSError where the port cannot be had."""
     settings = server.settings
     options = [
         ("grpc.max_receive_message_length", min(settings.max_request_bytes, _MOST_OF_GRPC)),
@@ -371,4 +406,4 @@ def make_server(server: Server) -> tuple[Any, int]:
         raise OSError(f"gRPC cannot listen on {host}:{settings.grpc_port}: {failure}") from None
     if port == 0:
         raise OSError(f"gRPC cannot listen on {host}:{settings.grpc_port}: is it in use?")
-    return made, port
+    return made, port, servicer.calls

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import logging
 import pathlib
@@ -200,21 +201,20 @@ class Repository:
                 versions, failed = self._load_versions(model.source, found)
             except Exception as failure:  # of the configuration: no version can be loaded
                 self._load_failed(name, model, before, fingerprint, _words(failure), cause=failure)
-            for warning in warnings:
-                log.warning("%s", warning, extra={"model": name})
             if not versions:
                 only = len(failed) == 1
                 whys = [why if only else f"version {number}: {why}" for number, why in failed.items()]
                 self._load_failed(name, model, before, fingerprint, "; ".join(whys), failed)
-            for number, why in failed.items():
-                log.error("version %d of model %s cannot be loaded: %s", number, name, why, extra={"model": name})
             old = model.versions
             model.versions, model.failed = versions, failed
             model.state, model.reason, model.fingerprint = READY, "", fingerprint
-            for version in old.values():
-                version.close()
+            _close_all(old)
             if self._closed:
                 self._close_versions(model)
+        for warning in warnings:
+            log.warning("%s", warning, extra={"model": name})
+        for number, why in failed.items():
+            log.error("version %d of model %s cannot be loaded: %s", number, name, why, extra={"model": name})
         log.info("model %s is ready", name, extra={"model": name, "versions": sorted(versions), "failed": failed})
 
     def _load_failed(
@@ -249,6 +249,9 @@ class Repository:
                 failed[number] = _words(failure)
                 if not isinstance(failure, _EXPECTED):
                     log.error("version %d of model %s", number, config.name, exc_info=failure)
+            except BaseException:  # an interrupt: nobody gets to know of those that were made before
+                _close_all(versions)
+                raise
         return versions, failed
 
     def _load_version(
@@ -312,8 +315,7 @@ class Repository:
     @staticmethod
     def _close_versions(model: _Model) -> None:
         old, model.versions = model.versions, {}
-        for version in old.values():
-            version.close()
+        _close_all(old)
 
     def load_all(self) -> dict[str, str]:
         """Loads all known models. Returns the reasons of those that failed, by name."""
@@ -358,6 +360,13 @@ class Repository:
         for name in self.names():
             self._close_versions(self._model(name))
         return sum(_ended(versions, seconds))
+
+
+def _close_all(versions: Mapping[int, Version]) -> None:
+    """Closes versions that nobody finds any more: all of them, also where an interrupt comes meanwhile."""
+    with contextlib.ExitStack() as closing:
+        for version in versions.values():
+            closing.callback(version.close)
 
 
 def _alive(version: Version) -> Version:

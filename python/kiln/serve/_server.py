@@ -41,6 +41,7 @@ EXTENSIONS = [
     "statistics",
 ]
 _START_SECONDS = 30
+_REFUSAL_SECONDS = 2  # in which calls of gRPC that have come are refused before its port closes
 _MOST_LOADS = 2  # for clients, at one time
 
 
@@ -149,6 +150,11 @@ class Server:
         self.stop()
 
     @property
+    def is_stopping(self) -> bool:
+        """Whether the server was told to stop: it takes no more requests."""
+        return self._state in ("stopping", "stopped")
+
+    @property
     def is_ready(self) -> bool:
         """Whether all models were loaded, or have failed to, all ports are served, and the server does not stop."""
         return self._state == "ready"
@@ -172,13 +178,15 @@ class Server:
     async def _grpc(self) -> Any:
         # gRPC's own words about a port that is taken go past the log.
         _listen("gRPC", self.settings.host, self.settings.grpc_port or 0).close()
-        server, port = make_server(self)
+        server, port, calls = make_server(self)
         await server.start()
         self.grpc_address = _address(self.settings.host, port)
         try:
             yield server.wait_for_termination()
         finally:
-            await server.stop(self._limit)
+            end = time.monotonic() + self._limit
+            await calls.refuse_waiting(min(_REFUSAL_SECONDS, self._limit))
+            await server.stop(max(0.0, end - time.monotonic()))
 
     @contextlib.asynccontextmanager
     async def _http(self) -> Any:
@@ -260,12 +268,12 @@ class Server:
 
         inputs: numpy arrays, or what becomes one. They are not copied: leave them as they are until the future ends.
         outputs: names of those to return, in this order; all without any.
-        timeout: seconds for which the request may wait. It fails at their end, or, where all threads of the model run
-            others, when the first of them has ended. None and infinity are no limit.
+        timeout: seconds for which the request may wait; it fails at their end. One that runs already is run to its
+            end. None and infinity are no limit.
 
         Raises ServeError, and so does the future.
         """
-        if self._state in ("stopping", "stopped"):
+        if self.is_stopping:
             raise ServeError(Reason.UNAVAILABLE, "the server stops")
         tensors = {name: _tensor_of(name, array) for name, array in inputs.items()}
         timeout_ns = _nanoseconds(timeout)

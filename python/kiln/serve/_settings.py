@@ -65,7 +65,7 @@ class Settings:
     """0 takes a free port, None serves no gRPC."""
 
     max_request_bytes: int = 64 * MIB
-    """The largest request, decompressed."""
+    """The largest request, decompressed. It may not be above `max_bytes_in_flight`."""
     max_bytes_in_flight: int = 1024 * MIB
     """Bytes of all requests that are being read, wait or run, and of answers that are being sent; above it requests are
     refused."""
@@ -118,6 +118,9 @@ class Settings:
         for name in ("max_request_bytes", "max_bytes_in_flight", "max_queue", "max_connections", "instances", "max_instances"):
             if getattr(self, name) == 0:
                 raise SettingError(name, 0, "at least 1 is needed")
+        if self.max_request_bytes > self.max_bytes_in_flight:
+            rule = f"no request may have more bytes than all together: {{max_bytes_in_flight}} allows {self.max_bytes_in_flight} bytes"
+            raise SettingError("max_request_bytes", self.max_request_bytes, rule)
         if self.instances is not None and self.instances > self.max_instances:
             raise SettingError("instances", self.instances, f"{{max_instances}} allows {self.max_instances}")
         for name in ("http_port", "grpc_port"):

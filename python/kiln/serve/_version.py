@@ -82,7 +82,7 @@ class Version:
             ready.wait()
             if failures:
                 raise failures[0]
-            self._closer = threading.Thread(target=self._end, name=f"{self.name}-end", daemon=True)
+            self._closer = threading.Thread(target=self._end, args=(made[0],), name=f"{self.name}-end", daemon=True)
             self._closer.start()
         except BaseException:  # an instance cannot be made, or there can be no more threads
             ready.abort()
@@ -120,7 +120,11 @@ class Version:
         for _ in range(len(batch) + self._batcher.fail_all(told)):
             self.statistics.add_failure(told.reason.name.lower())
 
-    def _end(self) -> None:
+    def _end(self, instance: Instance) -> None:
+        """Fails requests at their deadlines, also while all threads run others; frees all when they have ended."""
+        while (expired := self._batcher.take_expired()) is not None:
+            instance.run(expired)  # which begins none of them, so it may run something else meanwhile
+            expired = None  # a thread that waits holds no request
         for thread in self._threads:
             thread.join()
         if self._owns_engine:
