@@ -17,8 +17,8 @@ def run(*command):
     return subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=300)
 
 
-def node(op, reads, makes):
-    return b"".join([*(field(1, x) for x in reads), *(field(2, x) for x in makes), field(3, makes[0] + "_node"), field(4, op)])
+def node(op, reads, makes, name=None):
+    return b"".join([*(field(1, x) for x in reads), *(field(2, x) for x in makes), field(3, name or makes[0] + "_node"), field(4, op)])
 
 
 def value(name, *extents):
@@ -42,7 +42,7 @@ def three_products(name, change=0.0, middle="second"):
     nodes = []
     last = "x"
     for made, weight in [("first", "w1"), (middle, "w2"), ("third", "w3")]:
-        nodes += [node("MatMul", [last, weight], [made]), node("Softmax", [made], [made + "_shares"])]
+        nodes += [node("MatMul", [last, weight], [made], "second_node" if weight == "w2" else None), node("Softmax", [made], [made + "_shares"])]
         last = made + "_shares"
     weights = [float_tensor("w1", [4, 4], *numbers), float_tensor("w2", [4, 4], *changed), float_tensor("w3", [4, 4], *numbers)]
     return model(name, nodes, weights, [value("x", "n", 4)], [value(last, "n", 4)])
@@ -89,9 +89,28 @@ class Agree(unittest.TestCase):
         sixteen = plan_of(DIGITS, "sixteen.plan", "--shapes=image:16x1x8x8")
         told = run(KILN, "diff", wide, sixteen)
         self.assertEqual(told.returncode, 1)
-        self.assertRegex(told.stderr, r"no shapes that both are known to take.*'image' is f32\[1\.\.8, 1, 8, 8\] in .*16")
+        self.assertRegex(told.stderr, r"no profiles of both have shapes in common: 'image' is f32\[1\.\.8, 1, 8, 8\] in .*16")
         told = run(KILN, "diff", wide, two, "--shapes=image:3x1x8x8")
         self.assertIn("the shapes of --shapes are not taken by both", told.stderr)
+
+    def test_profiles_that_overlap_in_between(self):
+        """No minimum, optimum or maximum of either is one of the other."""
+        onnx = model("open.onnx", [node("Softmax", ["x"], ["y"])], [], [value("x", "n", "m")], [value("y", "n", "m")])
+        flat = plan_of(onnx, "flat.plan", "--minShapes=x:1x4", "--optShapes=x:2x6", "--maxShapes=x:4x8")
+        tall = plan_of(onnx, "tall.plan", "--minShapes=x:3x1", "--optShapes=x:5x3", "--maxShapes=x:9x5")
+        report, status = diff(flat, tall)
+        self.assertEqual(status, 0)
+        self.assertIn("[3, 5]", report["inputs"])
+        self.assertIn("(its references, 1 node)", diff(flat, onnx)[0]["b"])
+
+    def test_tensors_of_other_names_are_not_said_to_be_hidden(self):
+        renamed = three_products("renamed.onnx", middle="other")
+        plan = plan_of(three_products("named.onnx"), "named.plan", "--shapes=x:2x4")
+        found = {t["tensor"]: t for t in diff(plan, renamed)[0]["hidden"]}
+        for step in found.values():
+            self.assertEqual(bool(step["inside"]), bool(step["inside_shows"]))
+        self.assertEqual(found["other"]["inside_shows"], ["second"])
+        self.assertRegex(run(KILN, "diff", plan, renamed).stdout, r"'other': see step \d+ '.*', which shows 'second'")
 
     def test_flags_of_either(self):
         report, status = diff(DIGITS, DIGITS, "--fp16", "--with=--builderOptimizationLevel=0 --noTF32")

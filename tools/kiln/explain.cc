@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/counted.h"
 #include "base/microseconds.h"
 #include "plan/control.h"
 #include "plan/nested_steps.h"
@@ -78,7 +79,7 @@ std::string explain_step(const plan::Plan& plan, size_t profile_index, const pla
           step.stream > 0 ? str(", on auxiliary stream ", step.stream) : std::string(), "\n");
   for (const int body : step.bodies) {
     const plan::Body& inner = plan.bodies[static_cast<size_t>(body)];
-    text += str("  holds   ", inner.name, ", ", inner.steps.size(), inner.steps.size() == 1 ? " step\n" : " steps\n");
+    text += str("  holds   ", inner.name, ", ", counted(inner.steps.size(), "step"), "\n");
   }
   if (plan::is_control(step))
     if (const std::string steering = plan::describe_steering(plan, block, step); !steering.empty())

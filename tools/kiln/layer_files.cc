@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/counted.h"
 #include "base/field.h"
 
 namespace kiln {
@@ -87,9 +88,6 @@ Result<Datum::List> layers_of(const Datum& file) {
                "no layer information: an object with \"Layers\" is needed, as trtexec --exportLayerInfo writes it",
                other.empty() ? "" : "; these are ", other);
 }
-
-/// "1 layer", "2 layers"
-std::string layers_text(size_t count) { return str(count, count == 1 ? " layer" : " layers"); }
 
 /// Puts layers into blocks by the body that each names, and finds tensors by name.
 class Reader {
@@ -283,7 +281,7 @@ Result<Picture> read_layer_info(const Datum& file, int profile) {
         "The file has the names of layers only: build with --profilingVerbosity=detailed for tensors and tactics.");
   picture.notes.emplace_back("Layer information does not say where tensors lie in memory.");
   if (num_others > 0)
-    picture.notes.push_back(str("The file has ", layers_text(num_others), " of other profiles; --useProfile=",
+    picture.notes.push_back(str("The file has ", counted(num_others, "layer"), " of other profiles; --useProfile=",
                                 *others.begin(), " shows those of profile ", *others.begin(), "."));
   return picture;
 }
@@ -311,7 +309,7 @@ Status add_times(const ProfileTimes& times, Picture& picture) {
   std::map<std::string_view, std::vector<DrawnStep*>> steps;
   for (DrawnStep& step : picture.steps)
     if (by_name.contains(step.name)) steps[step.name].push_back(&step);
-  TRY(require(!steps.empty() || picture.steps.empty(), "the profile has ", layers_text(times.layers.size()),
+  TRY(require(!steps.empty() || picture.steps.empty(), "the profile has ", counted(times.layers.size(), "layer"),
               ", none of which is called as a layer of the engine; it is of another one"));
   size_t shared = 0;
   for (const auto& [name, of_name] : steps) {
@@ -323,13 +321,13 @@ Status add_times(const ProfileTimes& times, Picture& picture) {
       of_name[i]->ms = one_each ? found[i] : all / static_cast<double>(of_name.size());
     if (!one_each) shared += of_name.size();
   }
-  const std::string runs = times.num_runs > 0 ? str(" of ", times.num_runs, " runs") : std::string();
+  const std::string runs = times.num_runs > 0 ? str(" of ", counted(times.num_runs, "run")) : std::string();
   picture.times = str("from a profile", runs);
   if (shared > 0)
     picture.notes.push_back(str(shared, " layers share their name, and so their time in the profile, with others."));
   const size_t strangers = by_name.size() - steps.size();
   if (strangers > 0)
-    picture.notes.push_back(str("The profile has times of ", layers_text(strangers), " not among these."));
+    picture.notes.push_back(str("The profile has times of ", counted(strangers, "layer"), " not among these."));
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/counted.h"
 #include "base/field.h"
 #include "base/microseconds.h"
 #include "cli/statistics.h"
@@ -217,7 +218,8 @@ Picture picture_of(const plan::Plan& plan, int profile, const KnownValues& value
   picture.notes = gaps_of(plan, picture);
   if (times) {
     picture.wall_ms = cli::median(times->wall_ms);
-    picture.times = str("the least of ", times->wall_ms.size(), " runs on made-up inputs, each step timed by itself");
+    picture.times =
+        str("the least of ", counted(times->wall_ms.size(), "run"), " on made-up inputs, each step timed by itself");
   }
   return picture;
 }

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/counted.h"
 #include "base/mapped_file.h"
 #include "commands.h"
 #include "network.h"
@@ -34,8 +35,8 @@ Result<ProfileRequest> profile_for(const ir::Graph& graph, const std::vector<Hos
   ProfileRequest profile;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
     const std::string& name = graph.value(graph.inputs()[i]).name;
-    TRY(require(i < inputs.size(), "the network has ", graph.inputs().size(), " inputs, ", folder, " has tensors for ",
-                inputs.size(), ": '", name, "' needs input_", i, ".pb"));
+    TRY(require(i < inputs.size(), "the network has ", counted(graph.inputs().size(), "input"), ", ", folder,
+                " has tensors for ", inputs.size(), ": '", name, "' needs input_", i, ".pb"));
     profile.extents[name] = {inputs[i].extents(), inputs[i].extents(), inputs[i].extents()};
     if (!graph.type(graph.inputs()[i]).values || !is_index(inputs[i].dtype())) continue;
     const Extents values = View(inputs[i]).integers();  // of a shape tensor, or of data that may be one

@@ -8,6 +8,7 @@
 #include "backend/cpu/tactics/backend.h"
 #include "backend/cuda/exec/executor.h"
 #include "backend/cuda/tactics/backend.h"
+#include "base/counted.h"
 #include "cli/tactic_sources.h"
 #include "steps/plugin.h"
 
@@ -29,8 +30,8 @@ class PrintLog final : public Log {
 }  // namespace
 
 Status Session::set_inputs(std::vector<HostTensor> tensors) {
-  TRY(require(tensors.size() == plan->inputs.size(), "the network has ", plan->inputs.size(), " inputs; ",
-              tensors.size(), " were given"));
+  TRY(require(tensors.size() == plan->inputs.size(), "the network has ", counted(plan->inputs.size(), "input"), "; ",
+              tensors.size(), tensors.size() == 1 ? " was given" : " were given"));
   inputs = std::move(tensors);
   inputs_there.clear();
   for (size_t i = 0; i < inputs.size(); ++i) {

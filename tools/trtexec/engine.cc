@@ -30,10 +30,18 @@ class PlanFile final : public IFileReader {
     require(!S_ISDIR(facts.st_mode), "cannot read plan ", path, ": it is a folder");
     require(!S_ISFIFO(facts.st_mode), "cannot read plan ", path, ": it is a pipe, and Kiln cannot seek in it");
     size_bytes_ = facts.st_size;
-    may_be_mapped_ = S_ISREG(facts.st_mode) && !by_stream;
+    is_file_ = S_ISREG(facts.st_mode);
+    may_be_mapped_ = is_file_ && !by_stream;
   }
   ~PlanFile() noexcept override { ::close(file_); }
   int64_t size_bytes() const { return size_bytes_; }
+  /// Fails where a plan was read by pieces, and more of the file is left.
+  void require_read_to_end() const {
+    if (may_be_mapped_ || !is_file_) return;  // a mapped file is checked by who reads it; others have no size
+    const int64_t at = ::lseek(file_, 0, SEEK_CUR);
+    require(at == size_bytes_, "the plan has ", at, " bytes, there are ", size_bytes_, ": the ", size_bytes_ - at,
+            " behind the plan's end do not belong to it");
+  }
 
   char const* path() const noexcept override { return may_be_mapped_ ? path_.c_str() : nullptr; }
   int64_t read(void* destination, int64_t size_bytes, cudaStream_t) noexcept override {
@@ -58,7 +66,7 @@ class PlanFile final : public IFileReader {
   const std::string path_;
   int file_;
   int64_t size_bytes_ = 0;
-  bool may_be_mapped_ = false;
+  bool is_file_ = false, may_be_mapped_ = false;
 };
 
 /// Reads a plan in memory, which is used up.
@@ -127,7 +135,10 @@ LoadedEngine load_engine(const std::string& file, const Options& options, Log& l
   PlanFile plan(file, options.runtime.by_stream);
   log.info("Loaded engine with size: ", static_cast<double>(plan.size_bytes()) / (1 << 20), " MiB");
   try {
-    return load([&](nvinfer1::IRuntime& runtime) { return runtime.deserializeCudaEngine(plan); }, options, log);
+    LoadedEngine loaded =
+        load([&](nvinfer1::IRuntime& runtime) { return runtime.deserializeCudaEngine(plan); }, options, log);
+    plan.require_read_to_end();
+    return loaded;
   } catch (const Failure& failure) {
     fail(file, ": ", failure.what());
   }

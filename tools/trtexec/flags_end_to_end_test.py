@@ -49,6 +49,12 @@ class Flags(unittest.TestCase):
                         ["--persistentCacheRatio=0.5"], ["--streams=2"], ["--useRuntime=full"]]:
             self.assertEqual(self.loaded(*options)[0], wanted, options)
 
+    def test_bytes_behind_a_plan_are_refused_however_it_is_read(self):
+        longer = self.folder / "longer.plan"
+        longer.write_bytes(pathlib.Path(self.plan).read_bytes() + b"x" * 100)
+        for options in [[], ["--asyncFileReader"]]:
+            self.fails("the 100 behind the plan's end do not belong to it", f"--loadEngine={longer}", *options)
+
     def test_memory_of_a_context(self):
         _, run = self.loaded("--allocationStrategy=runtime")
         self.assertIn("Only allocated device memory enough for current input shapes: ", run.out)

@@ -243,7 +243,8 @@ class Checker final : public Watcher {
   std::vector<bool> fed_;
 };
 
-/// The tensors of b that a keeps inside a step, or does not compute.
+/// The tensors of b that no tensor of a has the name of: a keeps them inside a step, calls them otherwise, or does not
+/// compute them.
 std::vector<Hidden> hidden_tensors(const Side& a, const Side& b, const std::vector<std::optional<Match>>& matches) {
   std::set<size_t> shown;
   std::set<std::pair<std::string, std::string>> names;  // of other copies of the same tensor
@@ -265,6 +266,9 @@ std::vector<Hidden> hidden_tensors(const Side& a, const Side& b, const std::vect
       if (const auto found = by_origin.find(origin); found != by_origin.end()) {
         made.inside = found->second->layer;
         made.number = found->second->number;
+        for (const Spot& other : a.spots())
+          if (other.number == made.number && other.layer == made.inside && other.body == found->second->body)
+            made.shows.push_back(other.name());
         break;
       }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.h"
 #include "passes/quantize_contractions.h"
 #include "plan/views.h"
 #include "runtime/value_observer.h"
@@ -76,9 +77,8 @@ Result<std::unique_ptr<EngineSide>> EngineSide::create(Session session, int prof
   for (const plan::NestedStep& step : steps)
     side->add_spots(step, indices.try_emplace(step.block, *step.block).first->second);
   side->precision_ = std::max(least, precision_of(plan));
-  side->description_ =
-      str(name, " (engine, ", plan.device_kind, ", ", steps.size(), steps.size() == 1 ? " step" : " steps",
-          plan.profiles.size() > 1 ? str(", profile ", profile) : std::string(), ")");
+  side->description_ = str(name, " (engine, ", plan.device_kind, ", ", counted(steps.size(), "step"),
+                           plan.profiles.size() > 1 ? str(", profile ", profile) : std::string(), ")");
   return side;
 }
 

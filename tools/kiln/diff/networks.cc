@@ -26,19 +26,24 @@ std::string names_of(const std::vector<Input>& inputs) {
   return text.empty() ? "none" : text;
 }
 
-/// "f32[1..8, 3]" of what a network takes.
+/// "f32[1..8, 3]" of what a network takes; of a plan with several profiles "f32[1..4, 3] or f32[8..16, 3]".
 std::string range_text(const Network& network, size_t i) {
   const Input input = network.inputs()[i];
   std::string text = str(input.dtype, "[");
-  for (size_t axis = 0; axis < input.extents.size(); ++axis) {
-    text += axis == 0 ? "" : ", ";
-    if (input.extents[axis] >= 0) {
-      text += str(input.extents[axis]);
-    } else if (network.plan) {
-      const plan::InputRange& range = network.plan->profiles[0].ranges[i];
-      text += str(range.min[axis], "..", range.max[axis]);
-    } else {
-      text += "any";
+  const bool is_open = std::ranges::find(input.extents, -1) != input.extents.end();
+  const size_t num_ranges = network.plan && is_open ? network.plan->profiles.size() : 1;
+  for (size_t p = 0; p < num_ranges; ++p) {
+    if (p > 0) text += str("] or ", input.dtype, "[");
+    for (size_t axis = 0; axis < input.extents.size(); ++axis) {
+      text += axis == 0 ? "" : ", ";
+      if (input.extents[axis] >= 0) {
+        text += str(input.extents[axis]);
+      } else if (network.plan) {
+        const plan::InputRange& range = network.plan->profiles[p].ranges[i];
+        text += str(range.min[axis], "..", range.max[axis]);
+      } else {
+        text += "any";
+      }
     }
   }
   return text + "]";
@@ -113,6 +118,36 @@ std::vector<std::pair<Shapes, Shapes>> proposals(const Network& network) {
   return result;
 }
 
+/// For each two profiles the shapes that both have, the nearest to the optimum of a's: no proposal of one plan alone
+/// may be among those of the other. Nothing where one is no plan, or no two profiles overlap.
+std::vector<std::pair<Shapes, Shapes>> overlaps(const Network& a, const Network& b) {
+  std::vector<std::pair<Shapes, Shapes>> result;
+  if (!a.plan || !b.plan) return result;
+  const std::vector<Input> inputs_a = a.inputs(), inputs_b = b.inputs();
+  const auto nearest = [](const plan::InputRange& in_a, const plan::InputRange& in_b) {
+    Extents at;
+    for (size_t axis = 0; axis < std::min(in_a.opt.size(), in_b.opt.size()); ++axis) {
+      const int64_t least = std::max(in_a.min[axis], in_b.min[axis]);
+      at.push_back(std::max(least, std::min({in_a.opt[axis], in_a.max[axis], in_b.max[axis]})));
+    }
+    return at;
+  };
+  for (const plan::Profile& profile_a : a.plan->profiles)
+    for (const plan::Profile& profile_b : b.plan->profiles) {
+      auto& [extents, values] = result.emplace_back();  // where they do not overlap, `profile_for` refuses it
+      for (size_t i = 0; i < inputs_a.size(); ++i) {
+        const std::string& name = inputs_a[i].name;
+        const size_t j = *find_input(inputs_b, name);
+        extents[name] = nearest(profile_a.ranges[i], profile_b.ranges[j]);
+        if (!profile_a.value_ranges[i].opt.empty())
+          values[name] = profile_b.value_ranges[j].opt.empty()
+                             ? profile_a.value_ranges[i].opt
+                             : nearest(profile_a.value_ranges[i], profile_b.value_ranges[j]);
+      }
+    }
+  return result;
+}
+
 Status check_same_inputs(const Network& a, const Network& b) {
   const std::vector<Input> inputs_a = a.inputs(), inputs_b = b.inputs();
   for (size_t i = 0; i < inputs_a.size(); ++i) {
@@ -138,8 +173,9 @@ std::unexpected<Error> no_common_shapes(const Network& a, const Network& b, bool
     text += str(text.empty() ? "" : "; ", "'", inputs_a[i].name, "' is ", range_text(a, i), " in ", a.path, " and ",
                 range_text(b, *find_input(inputs_b, inputs_a[i].name)), " in ", b.path);
   return error(Code::kInvalidArgument,
-               given ? "the shapes of --shapes are not taken by both: "
-                     : "there are no shapes that both are known to take (--shapes names some): ",
+               given              ? "the shapes of --shapes are not taken by both: "
+               : a.plan && b.plan ? "no profiles of both have shapes in common: "
+                                  : "there are no shapes that both are known to take (--shapes names some): ",
                text);
 }
 
@@ -180,6 +216,7 @@ Result<RunInputs> choose_inputs(const Network& a, const Network& b, const cli::N
   const cli::EntryIndex<Extents> asked(given);
   std::vector<std::pair<Shapes, Shapes>> all = proposals(a.plan || !b.plan ? a : b);
   for (auto& more : proposals(a.plan || !b.plan ? b : a)) all.push_back(std::move(more));
+  for (auto& more : overlaps(a, b)) all.push_back(std::move(more));
   for (auto& [extents, values] : all) {
     for (const Input& input : inputs) {
       const bool is_shape = input.is_shape || inputs_b[*find_input(inputs_b, input.name)].is_shape;

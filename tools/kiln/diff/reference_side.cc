@@ -1,5 +1,6 @@
 #include "kiln/diff/reference_side.h"
 
+#include "base/counted.h"
 #include "ir/body_role.h"
 #include "ir/interpret.h"
 #include "kiln/diff/widen.h"
@@ -51,7 +52,7 @@ void find_precision(const ir::Graph& graph, Precision& precision) {
 Result<std::unique_ptr<ReferenceSide>> ReferenceSide::create(const ir::Graph& graph, std::string name) {
   std::unique_ptr<ReferenceSide> side(new ReferenceSide(TRY(widened(graph))));
   find_precision(graph, side->precision_);
-  side->description_ = str(name, " (its references, ", count_nodes(graph), " nodes)");
+  side->description_ = str(name, " (its references, ", counted(count_nodes(graph), "node"), ")");
   side->add_spots(side->graph_, {});
   return side;
 }

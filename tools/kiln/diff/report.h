@@ -30,8 +30,9 @@ struct TensorDiff {
 /// A tensor of `b` that `a` does not show.
 struct Hidden {
   Spot b;
-  std::string inside;  ///< the step of a that computes it within; empty: none does, it was folded away
+  std::string inside;  ///< a step of a that comes from the same layers; empty: none does, it was folded away
   std::string number;
+  std::vector<std::string> shows;  ///< the tensors that this step shows, of which one may be it, by another name
 };
 
 struct Report {

@@ -105,6 +105,7 @@ std::string json_of(const Report& report) {
     Writer item('}');
     add_spot(item, one.b);
     item.text("inside", one.inside), item.text("inside_step", one.number);
+    item.raw("inside_shows", strings_of(one.shows));
     hidden.raw(str("\n", std::move(item).done()));
   }
   for (const Spot& spot : report.without_counterpart) {

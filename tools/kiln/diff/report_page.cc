@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.h"
 #include "kiln/diff/report_text.h"
 #include "kiln/html.h"
 
@@ -126,14 +127,14 @@ std::string summary(const Report& report) {
                  error_text(first->total, first->extents), ".");
   else
     text += line("", "Within the tolerance: ", report.num_compared(), " of ",
-                 count_text(std::ssize(report.tensors), "tensor"), " that both have.");
+                 counted(std::ssize(report.tensors), "tensor"), " that both have.");
   if (const std::string missing = missing_text(report); !missing.empty())
     text += line("bad", "Incomplete: ", missing, ".");
   for (const TensorDiff* faulty : report.faulty()) text += line("bad", "Found ", fault_text(*faulty), ".");
   const auto inside = std::ranges::count_if(report.hidden, [](const Hidden& one) { return !one.inside.empty(); });
   if (inside > 0)
-    text +=
-        line("quiet", count_text(inside, "tensor"), " of b cannot be seen in a: one step computes each within itself.");
+    text += line("quiet", counted(inside, "tensor"),
+                 " of b not found in a by name: a step keeps each inside, or shows it under another name.");
   return text;
 }
 

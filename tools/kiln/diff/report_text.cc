@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/counted.h"
+
 namespace kiln::diff {
 namespace {
 
@@ -27,26 +29,32 @@ std::string row_of(const TensorDiff& diff, bool isolated) {
   return row + "\n";
 }
 
+/// "'y'", "'y' and 2 more".
+std::string shown_text(const std::vector<std::string>& names) {
+  const std::string first = str("'", short_name(names[0], kLongestName), "'");
+  return names.size() == 1 ? first : str(first, " and ", names.size() - 1, " more");
+}
+
 std::string hidden_text(const Report& report, bool all) {
   std::string text;
   size_t listed = 0, inside = 0;
   for (const Hidden& hidden : report.hidden) {
     inside += !hidden.inside.empty();
     if (hidden.inside.empty() || (!all && listed++ >= kMostListed)) continue;
-    text += str("  '", short_name(hidden.b.name(), kLongestName), "' inside step ", hidden.number, " '",
-                short_name(hidden.inside, kLongestName), "'\n");
+    text += str("  '", short_name(hidden.b.name(), kLongestName), "': see step ", hidden.number, " '",
+                short_name(hidden.inside, kLongestName), "', which shows ", shown_text(hidden.shows), "\n");
   }
   const size_t gone = report.hidden.size() - inside;
   std::string result;
   if (inside > 0)
-    result += str("cannot be seen in a: ", count_text(static_cast<int64_t>(inside), "tensor"), " of b within one step",
+    result += str("not found in a by name: ", counted(inside, "tensor"),
+                  " of b, which a step keeps inside or shows under another name",
                   inside > kMostListed && !all ? ", the first ten (--verbose lists all)" : "", "\n", text);
   if (gone > 0)
-    result += str("not there in a: ", count_text(static_cast<int64_t>(gone), "tensor"),
+    result += str("not there in a: ", counted(gone, "tensor"),
                   " of b, which were folded into constants, shapes or other layers\n");
   if (!report.without_counterpart.empty())
-    result += str("without a counterpart in b: ",
-                  count_text(static_cast<int64_t>(report.without_counterpart.size()), "tensor"), " of a\n");
+    result += str("without a counterpart in b: ", counted(report.without_counterpart.size(), "tensor"), " of a\n");
   if (all)
     for (const Spot& spot : report.without_counterpart) result += str("  ", place_text(spot), "\n");
   return result;
@@ -54,8 +62,8 @@ std::string hidden_text(const Report& report, bool all) {
 
 std::string compared_text(const Report& report) {
   const int64_t all = std::ssize(report.tensors), compared = report.num_compared();
-  if (compared == all) return str("all ", count_text(all, "tensor"), " compared");
-  return str("the ", compared, " compared of ", count_text(all, "tensor"));
+  if (compared == all) return str("all ", counted(all, "tensor"), " compared");
+  return str("the ", compared, " compared of ", counted(all, "tensor"));
 }
 
 std::string verdict_text(const Report& report) {
@@ -109,8 +117,6 @@ std::string notes_of(const TensorDiff& diff) {
   return notes;
 }
 
-std::string count_text(int64_t count, std::string_view noun) { return str(count, ' ', noun, count == 1 ? "" : "s"); }
-
 std::string short_name(const std::string& name, size_t most) {
   if (name.size() <= most) return name;
   size_t at = name.size() - most;
@@ -145,7 +151,7 @@ std::string error_text(const Errors& errors, const Extents& extents) {
   if (errors.worst < 0) return "nothing";
   const std::string where = str(" at ", element_text(errors.worst, extents), " (", number_text(errors.worst_a, "%.6g"),
                                 " instead of ", number_text(errors.worst_b, "%.6g"), ")");
-  if (errors.broken > 0) return str(count_text(errors.broken, "number"), " finite on one side only, the first", where);
+  if (errors.broken > 0) return str(counted(errors.broken, "number"), " finite on one side only, the first", where);
   return str(number_text(errors.max_abs), where, ", ", number_text(errors.relative()), " of the largest, ",
              number_text(errors.largest, "%.6g"));
 }
@@ -154,20 +160,19 @@ std::string missing_text(const Report& report) {
   std::string text;
   if (const int64_t count = report.num_not_finite(); count > 0) {
     const auto first = std::ranges::find_if(report.tensors, [](const auto& diff) { return diff.runs_not_finite > 0; });
-    text = str(count_text(count, "tensor"), count == 1 ? " has" : " have",
+    text = str(counted(count, "tensor"), count == 1 ? " has" : " have",
                " no finite number in a or b, which shows nothing of a's error; the first is ", place_text(first->a));
   }
   if (report.not_kept > 0)
-    text +=
-        str(text.empty() ? "" : "; ", count_text(report.not_kept, "tensor"), report.not_kept == 1 ? " was" : " were",
-            " left out, or not compared in every run, for want of memory (", "--keep)");
+    text += str(text.empty() ? "" : "; ", counted(report.not_kept, "tensor"), report.not_kept == 1 ? " was" : " were",
+                " left out, or not compared in every run, for want of memory (", "--keep)");
   return text;
 }
 
 std::string overflow_text(const TensorDiff& diff) {
   if (diff.overflowed == 0) return {};
   std::string text =
-      str(count_text(diff.overflowed, "number"), " of ", diff.total.count, diff.runs_a > 1 ? " a run" : "",
+      str(counted(diff.overflowed, "number"), " of ", diff.total.count, diff.runs_a > 1 ? " a run" : "",
           " left FP16's range, 65504; the largest true one is ", number_text(diff.largest_overflowed, "%.6g"));
   if (diff.runs_a <= 1 && diff.total.worst_overflowed >= 0)
     text += str(" at ", element_text(diff.total.worst_overflowed, diff.extents));

@@ -28,7 +28,5 @@ std::string fault_text(const TensorDiff& faulty);
 std::string missing_text(const Report& report);
 /// "12 numbers of the 480 are beyond FP16, the largest 131072 at [0, 3]"; empty: no number overflowed.
 std::string overflow_text(const TensorDiff& diff);
-/// "3 tensors": a count with its noun.
-std::string count_text(int64_t count, std::string_view noun);
 
 }  // namespace kiln::diff
