@@ -141,12 +141,14 @@ Result<BuildRequest> request_of(Network& network, BuilderConfig& config) {
   TRY(check_choices(network, config));
   BuildRequest request;
   request.network_name = network.name();
-  request.numerics = {.tf32 = config.has(BuilderFlag::kTF32),
-                      .fp16 = config.has(BuilderFlag::kFP16),
-                      .bf16 = config.has(BuilderFlag::kBF16),
-                      .strongly_typed = network.strongly_typed(),
-                      .cublas_lt = config.uses(nv::TacticSource::kCUBLAS_LT),
-                      .cudnn = config.uses(nv::TacticSource::kCUDNN)};
+  request.numerics = {
+      .tf32 = config.has(BuilderFlag::kTF32),
+      .fp16 = config.has(BuilderFlag::kFP16),
+      .bf16 = config.has(BuilderFlag::kBF16),
+      .strongly_typed = network.strongly_typed(),
+      .cublas_lt = config.uses(nv::TacticSource::kCUBLAS_LT),
+      .cudnn = config.uses(nv::TacticSource::kCUDNN),
+      .most_shared_bytes = static_cast<int64_t>(config.getMemoryPoolLimit(nv::MemoryPoolType::kTACTIC_SHARED_MEMORY))};
   request.most_aux_streams = std::max(config.getMaxAuxStreams(), 0);
   request.optimization_level = config.getBuilderOptimizationLevel();
   request.most_tactics = static_cast<size_t>(std::max(config.getMaxNbTactics(), 0));
