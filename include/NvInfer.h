@@ -795,19 +795,25 @@ class IMoELayer : public ILayer {
   void setActivationType(MoEActType activationType) noexcept { mImpl->setActivationType(activationType); }
   //! Returns the function of the gate.
   MoEActType getActivationType() const noexcept { return mImpl->getActivationType(); }
+  //! Quantizes inner results, which the last product reads, to kFP8 by a scale: one number, or one an expert.
   void setQuantizationStatic(ITensor& fcDownActivationScale, DataType dataType) noexcept {
     mImpl->setQuantizationStatic(fcDownActivationScale, dataType);
   }
+  //! Quantizes inner results to kFP4 or kFP8 by scales of their blocks, which are computed, divided by the scale given,
+  //! and kept as kFP8 or kE8M0. A block has the extent 1 along all axes but the last, that of inner channels.
   void setQuantizationDynamicDblQ(ITensor& fcDownActivationDblQScale, DataType dataType, Dims const& blockShape,
                                   DataType dynQOutputScaleType) noexcept {
     mImpl->setQuantizationDynamicDblQ(fcDownActivationDblQScale, dataType, blockShape, dynQOutputScaleType);
   }
+  //! Sets the type that inner results are quantized to, kFP4 or kFP8.
   void setQuantizationToType(DataType type) noexcept { mImpl->setQuantizationToType(type); }
   //! Returns the type that inner results are quantized to; kFLOAT: they are not.
   DataType getQuantizationToType() const noexcept { return mImpl->getQuantizationToType(); }
+  //! Sets the extents of a block.
   void setQuantizationBlockShape(Dims const& blockShape) noexcept { mImpl->setQuantizationBlockShape(blockShape); }
   //! Returns the extents of a block that shares a scale; no axes: there is none.
   Dims getQuantizationBlockShape() const noexcept { return mImpl->getQuantizationBlockShape(); }
+  //! Sets the type of scales that are computed, kFP8 or kE8M0.
   void setDynQOutputScaleType(DataType type) noexcept { mImpl->setDynQOutputScaleType(type); }
   //! Returns the type of scales that are computed at run time.
   DataType getDynQOutputScaleType() const noexcept { return mImpl->getDynQOutputScaleType(); }
@@ -1725,11 +1731,13 @@ class IAttention : public INoCopy {
   bool setName(char const* name) noexcept { return mImpl->setName(name); }
   //! Returns its name.
   char const* getName() const noexcept { return mImpl->getName(); }
+  //! Sets the scale by which normalized scores are quantized and back: one number; false on an error.
   bool setNormalizationQuantizeScale(ITensor& tensor) noexcept { return mImpl->setNormalizationQuantizeScale(tensor); }
-  //! Returns the scale of quantized weights; null if there is none.
+  //! Returns the scale of normalized scores; null if there is none.
   ITensor* getNormalizationQuantizeScale() const noexcept { return mImpl->getNormalizationQuantizeScale(); }
+  //! Sets the type that normalized scores are quantized to, kFP8 or kINT8; false on an error.
   bool setNormalizationQuantizeToType(DataType type) noexcept { return mImpl->setNormalizationQuantizeToType(type); }
-  //! Returns the type that weights of values are quantized to; kFLOAT: they are not.
+  //! Returns the type that normalized scores are quantized to; kFLOAT: they are not.
   DataType getNormalizationQuantizeToType() const noexcept { return mImpl->getNormalizationQuantizeToType(); }
   //! Attaches a text, which is copied; false on an error.
   bool setMetadata(char const* metadata) noexcept { return mImpl->setMetadata(metadata); }

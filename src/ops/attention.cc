@@ -5,6 +5,7 @@
 
 #include "ops/define.h"
 #include "ops/pointwise.h"
+#include "ops/quantization.h"
 
 namespace kiln {
 template const OpInfo& op_info<ops::Attention>();
@@ -32,6 +33,24 @@ Status check_mask(InferContext& cx, const TensorType& q, const TensorType& k, bo
   return {};
 }
 
+Status check_quantization(InferContext& cx, DType to) {
+  const bool is_quantized = to != DType::kF32;
+  TRY(cx.require(!is_quantized || to == DType::kF8E4M3 || to == DType::kI8, "normalized scores are quantized to ", to,
+                 "; f8e4m3 or i8 is needed"));
+  TRY(cx.require(is_quantized || !cx.has_input(Attention::kScale),
+                 "there is a scale that quantizes normalized scores, and no type; setNormalizationQuantizeToType gives "
+                 "it"));
+  if (!is_quantized) return {};
+  TRY(cx.require(cx.has_input(Attention::kScale), "normalized scores are quantized to ", to,
+                 ", and there is no scale; setNormalizationQuantizeScale gives it"));
+  const TensorType& scale = TRY(cx.input(Attention::kScale));
+  TRY(cx.require(is_compute_float(scale.dtype) && scale.rank() <= 1, "the scale of normalized scores is ", scale,
+                 "; one number, f32, f16 or bf16, is needed"));
+  TRY(cx.assume_equal(scale.volume(), 1, str("the scale of normalized scores is ", scale, "; one number is needed")));
+  const HostTensor* number = cx.constant(Attention::kScale);
+  return number ? check_scales(*number) : Status();
+}
+
 /// Scores of one query become weights.
 void normalize(std::vector<double>& scores) {
   double peak = -INFINITY, sum = 0;
@@ -55,6 +74,7 @@ Status Attention::infer(InferContext& cx) const {
   for (const size_t axis : {0, 1, 2})
     TRY(cx.assume_equal(v.shape[axis], k.shape[axis], str("axis ", axis, " of v ", v, " and k ", k)));
   if (cx.has_input(3)) TRY(check_mask(cx, q, k, causal));
+  TRY(check_quantization(cx, quantize_to));
   return cx.set_output(0, q, {q.shape[0], q.shape[1], q.shape[2], v.shape[3]});
 }
 
@@ -65,6 +85,7 @@ Status Attention::reference(ReferenceContext& cx) const {
   const int64_t heads = q.extents()[1], rows = q.extents()[2], size = q.extents()[3], shared = k.extents()[1];
   const int64_t columns = k.extents()[2], width = v.extents()[3];
   const bool is_softmax = normalization == AttentionNormalization::kSoftmax;
+  const double scale = quantize_to == DType::kF32 ? 1 : TRY(cx.input(kScale))[0];
   for (int64_t row = 0; row < q.extents()[0] * heads * rows; ++row) {
     const int64_t batch = row / rows / heads, head = row / rows % heads, place = row % rows;
     const int64_t first_key = (batch * shared + head / (heads / shared)) * columns;
@@ -89,6 +110,8 @@ Status Attention::reference(ReferenceContext& cx) const {
       if (!is_seen) score = is_softmax ? -INFINITY : 0;
     }
     if (is_softmax) normalize(scores);
+    if (quantize_to != DType::kF32)
+      for (double& score : scores) score = through_type(quantize_to, score, scale);
     for (int64_t i = 0; i < width; ++i) {
       double sum = 0;
       for (int64_t column = 0; column < columns; ++column)

@@ -28,6 +28,12 @@ const CaseTable<Attention> kCases{
     {"no normalization, causal",
      {.normalization = kNone, .causal = true},
      {{{1, 1, 3, 4}}, {{1, 1, 3, 4}}, {{1, 1, 3, 4}}}},
+    {"quantized to i8",
+     {.quantize_to = DType::kI8},
+     {{{2, 2, 5, 4}}, {{2, 2, 7, 4}}, {{2, 2, 7, 6}}, {.absent = true}, numbers({}, {1.0 / 127})}},
+    {"quantized to f8, causal, heads share keys",
+     {.causal = true, .quantize_to = DType::kF8E4M3},
+     {{{2, 4, 4, 8}}, {{2, 2, 4, 8}}, {{2, 2, 4, 8}}, {.absent = true}, numbers({1}, {1.0 / 448})}},
 };
 const CaseTable<ops::AttentionOutput> kOutputCases{{"copies", {}, {{{2, 3}}}}};
 
@@ -41,6 +47,18 @@ TEST(Attention, KnownAnswers) {
   const CaseInput ones = numbers({1, 1, 2, 1}, {1, 1}), mask = numbers({1, 1, 1, 2}, {2, 3});
   EXPECT_EQ(run_reference_numbers(Attention{.normalization = kNone}, {q, ones, v, mask}), (Numbers{3 * 4 + 4 * 8}));
   EXPECT_EQ(run_reference_numbers(Attention{.normalization = kNone, .causal = true}, {q, ones, v}), (Numbers{4}));
+}
+TEST(Attention, QuantizesNormalizedScores) {
+  const CaseInput q = numbers({1, 1, 1, 1}, {1}), k = numbers({1, 1, 2, 1}, {0, std::log(3.0)});
+  const CaseInput v = numbers({1, 1, 2, 1}, {4, 8}), none{.absent = true};
+  const Attention bytes{.quantize_to = DType::kI8}, floats{.quantize_to = DType::kF8E4M3};
+  // 1/4 and 3/4 are 1.25 and 3.75 times 0.2, rounded to 1 and 4.
+  EXPECT_NEAR(run_reference_numbers(bytes, {q, k, v, none, numbers({}, {0.2})})[0], 0.2 * (4 + 4 * 8), 1e-6);
+  // No more than 127 steps of 0.001.
+  EXPECT_NEAR(run_reference_numbers(bytes, {q, k, v, none, numbers({1}, {0.001})})[0], 0.127 * (4 + 8), 1e-6);
+  // 0.4167 and 1.25 of 0.6; f8e4m3 has 13/32 and 1.25.
+  EXPECT_NEAR(run_reference_numbers(floats, {q, k, v, none, numbers({}, {0.6})})[0], 0.6 * (13.0 / 32 * 4 + 1.25 * 8),
+              1e-6);
 }
 TEST(Attention, QueryHeadsShareNeighbouringKeys) {
   const CaseInput q = numbers({1, 4, 1, 1}, {1, 1, 1, 1}), k = numbers({1, 2, 1, 1}, {1, 1});
@@ -63,6 +81,21 @@ TEST(Attention, SaysWhatIsWrong) {
   EXPECT_EQ(infer_error(Attention{.causal = true}, {x, x, x, {{1, 1, 3, 3}}}),
             "there is a mask, and the attention is causal; one of them is possible");
   EXPECT_EQ(infer_error(Attention{}, {x, x, x, {{3, 3}}}), "mask is f32[3, 3]; bool or f32 of rank 4 is needed");
+  const CaseInput none{.absent = true};
+  EXPECT_EQ(infer_error(Attention{.quantize_to = DType::kI4}, {x, x, x, none, {Extents{}}}),
+            "normalized scores are quantized to i4; f8e4m3 or i8 is needed");
+  EXPECT_EQ(infer_error(Attention{.quantize_to = DType::kI8}, {x, x, x}),
+            "normalized scores are quantized to i8, and there is no scale; setNormalizationQuantizeScale gives it");
+  EXPECT_EQ(infer_error(Attention{}, {x, x, x, none, {Extents{}}}),
+            "there is a scale that quantizes normalized scores, and no type; setNormalizationQuantizeToType gives it");
+  EXPECT_EQ(infer_error(Attention{.quantize_to = DType::kI8}, {x, x, x, none, {{1, 1}}}),
+            "the scale of normalized scores is f32[1, 1]; one number, f32, f16 or bf16, is needed");
+  EXPECT_EQ(infer_error(Attention{.quantize_to = DType::kI8}, {x, x, x, none, {{3}}}),
+            "the scale of normalized scores is f32[3]; one number is needed: 3 and 1 differ");
+  CaseInput zero = numbers({}, {0});
+  zero.constant = true;
+  EXPECT_EQ(infer_error(Attention{.quantize_to = DType::kI8}, {x, x, x, none, zero}),
+            "scale 0 of 1 is 0; scales are finite and positive");
 }
 
 }  // namespace

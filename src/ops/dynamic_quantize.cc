@@ -28,22 +28,6 @@ float power_above(float x) {
   return std::ldexp(1.f, std::clamp(fraction == 0.5f ? exponent - 1 : exponent, -127, 127));
 }
 
-/// A scale as elements of the type have it.
-float stored(DType type, float scale) {
-  const float rounded_up = type == DType::kE8M0 ? power_above(scale) : scale;
-  std::byte element{};
-  if (type == DType::kF32) return scale;
-  store_number(type, &element, 0, rounded_up);
-  return static_cast<float>(load_number(type, &element, 0));
-}
-
-float quantized(DType to, float x, float scale) {
-  if (scale == 0) return 0;
-  const float quotient = x / scale;
-  if (to != DType::kI8) return quotient;  // storing rounds and saturates
-  return std::isnan(quotient) ? 0 : std::clamp(std::nearbyint(quotient), -128.f, 127.f);
-}
-
 /// The extents of a block of x, without those that say "all".
 Result<std::vector<int64_t>> block_of(const ops::DynamicQuantize& op, int rank) {
   if (!op.block.empty()) return op.block;
@@ -76,6 +60,18 @@ Status check_double_scale(InferContext& cx) {
 
 }  // namespace
 
+float block_scale(const ops::DynamicQuantize& op, float most, float double_scale) {
+  const float scale = most / largest(op.to) / double_scale;
+  return as_stored(op.scale_type, op.scale_type == DType::kE8M0 ? power_above(scale) : scale);
+}
+
+float quantized_by_block(DType to, float x, float scale) {
+  if (scale == 0) return 0;
+  const float quotient = x / scale;
+  if (to != DType::kI8) return quotient;  // storing rounds and saturates
+  return std::isnan(quotient) ? 0 : std::clamp(std::nearbyint(quotient), -128.f, 127.f);
+}
+
 namespace ops {
 
 Status DynamicQuantize::infer(InferContext& cx) const {
@@ -106,13 +102,13 @@ Status DynamicQuantize::reference(ReferenceContext& cx) const {
     of_block = std::fmax(of_block, std::fabs(static_cast<float>(x[i])));
   }
   for (size_t block = 0; block < most.size(); ++block) {
-    const float scale = stored(scale_type, most[block] / largest(to) / twice);
+    const float scale = block_scale(*this, most[block], twice);
     scales.set(static_cast<int64_t>(block), scale);
     most[block] = scale * twice;
   }
   ScaleWalk again(x.extents(), scales.extents(), 0);
   for (int64_t i = 0; i < x.volume(); ++i, again.next())
-    y.set(i, quantized(to, static_cast<float>(x[i]), most[static_cast<size_t>(again.at())]));
+    y.set(i, quantized_by_block(to, static_cast<float>(x[i]), most[static_cast<size_t>(again.at())]));
   return {};
 }
 

@@ -40,3 +40,12 @@ struct DynamicQuantize {
 };
 
 }  // namespace kiln::ops
+
+namespace kiln {
+
+/// The scale that DynamicQuantize makes for a block whose largest magnitude is `most`, as `scale_type` holds it.
+float block_scale(const ops::DynamicQuantize& op, float most, float double_scale);
+/// An element of a block as DynamicQuantize makes it; `scale` is the block's times the double scale. Storing it rounds.
+float quantized_by_block(DType to, float x, float scale);
+
+}  // namespace kiln

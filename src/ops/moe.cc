@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "ops/define.h"
+#include "ops/dynamic_quantize.h"
 #include "ops/pointwise.h"
+#include "ops/quantization.h"
 
 namespace kiln {
 template const OpInfo& op_info<ops::Moe>();
@@ -20,7 +22,8 @@ constexpr std::string_view kNames[] = {"hiddenStates",
                                        "fcDownWeights",
                                        "fcGateBiases",
                                        "fcUpBiases",
-                                       "fcDownBiases"};
+                                       "fcDownBiases",
+                                       "fcDownActivationScale"};
 
 /// Checks an input's type, and its shape against what the others say of it.
 Status check(InferContext& cx, int input, DType dtype, const Shape& shape) {
@@ -31,6 +34,52 @@ Status check(InferContext& cx, int input, DType dtype, const Shape& shape) {
   for (size_t i = 0; i < shape.size(); ++i)
     TRY(cx.assume_equal(type.shape[i], shape[i], str("axis ", i, " of ", what, " ", type)));
   return {};
+}
+
+Status check_blocks(InferContext& cx, const Moe& moe, sym::Expr inner) {
+  TRY(cx.require(moe.quantize_to == DType::kF4E2M1 || moe.quantize_to == DType::kF8E4M3, "quantizationToType is ",
+                 moe.quantize_to, "; blocks are quantized to f4e2m1 or f8e4m3"));
+  TRY(cx.require(moe.scale_type == DType::kF8E4M3 || moe.scale_type == DType::kE8M0, "dynQOutputScaleType is ",
+                 moe.scale_type, "; scales of blocks are f8e4m3 or e8m0"));
+  const bool is_row = !moe.block.empty() && moe.block.back() > 0 &&
+                      std::all_of(moe.block.begin(), moe.block.end() - 1, [](int64_t each) { return each == 1; });
+  TRY(cx.require(is_row, "quantizationBlockShape is ", kiln::Extents(moe.block),
+                 "; ones are needed, and then how many inner channels share a scale"));
+  return cx.require(inner.is_const() && inner.value() % moe.block.back() == 0, "blocks of ", moe.block.back(),
+                    " do not divide the ", inner, " inner channels");
+}
+
+Status check_quantization(InferContext& cx, const Moe& moe, sym::Expr experts, sym::Expr inner) {
+  if (moe.quantization == MoeQuantization::kNone)
+    return cx.require(moe.quantize_to == DType::kF32, "quantizationToType is ", moe.quantize_to,
+                      ", and there is no scale; setQuantizationStatic or setQuantizationDynamicDblQ gives one");
+  const bool is_static = moe.quantization == MoeQuantization::kStatic;
+  TRY(cx.require(cx.has_input(Moe::kDownScale), "the input of the last product is quantized, and has no scale"));
+  const TensorType& scale = TRY(cx.input(Moe::kDownScale));
+  TRY(cx.require(is_compute_float(scale.dtype) && scale.rank() <= 1, "fcDownActivationScale is ", scale,
+                 "; f32, f16 or bf16, one number", is_static ? " or one an expert" : "", ", is needed"));
+  const std::string why = str("fcDownActivationScale ", scale, " of ", experts, " experts");
+  if (is_static && scale.rank() == 1)
+    TRY(cx.assume_one_or(scale.shape[0], experts, why));
+  else
+    TRY(cx.assume_equal(scale.volume(), 1, why));
+  if (const HostTensor* numbers = cx.constant(Moe::kDownScale)) TRY(check_scales(*numbers));
+  if (!is_static) return check_blocks(cx, moe, inner);
+  return cx.require(moe.quantize_to == DType::kF8E4M3, "quantizationToType is ", moe.quantize_to,
+                    "; a scale that is given quantizes to f8e4m3");
+}
+
+/// Each block of what an expert's last product reads, quantized by the block's own scale and back.
+void quantize_blocks(const Moe& moe, std::span<double> x, double double_scale) {
+  const DynamicQuantize op{.to = moe.quantize_to, .scale_type = moe.scale_type};
+  const auto block = static_cast<size_t>(moe.block.back());
+  for (size_t first = 0; first < x.size(); first += block) {
+    float most = 0;
+    for (const double each : x.subspan(first, block)) most = std::fmax(most, std::fabs(static_cast<float>(each)));
+    const float scale = block_scale(op, most, static_cast<float>(double_scale)) * static_cast<float>(double_scale);
+    for (double& each : x.subspan(first, block))
+      each = as_stored(op.to, quantized_by_block(op.to, static_cast<float>(each), scale)) * scale;
+  }
 }
 
 /// A vector times the matrix of an expert, plus its bias.
@@ -70,6 +119,7 @@ Status Moe::infer(InferContext& cx) const {
     for (const int bias : {kGateBias, kUpBias}) TRY(check(cx, bias, x.dtype, {experts, inner}));
     TRY(check(cx, kDownBias, x.dtype, {experts, size}));
   }
+  TRY(check_quantization(cx, *this, experts, inner));
   return cx.set_output(0, x, x.shape);
 }
 
@@ -79,6 +129,14 @@ Status Moe::reference(ReferenceContext& cx) const {
   std::vector<View> biases;
   if (cx.has_input(kGateBias))
     for (const int bias : {kGateBias, kUpBias, kDownBias}) biases.push_back(TRY(cx.input(bias)));
+  std::vector<double> scales;
+  if (quantization != MoeQuantization::kNone) scales = TRY(cx.input(kDownScale)).numbers();
+  const auto quantize = [&](std::vector<double>& inner, int64_t expert) {
+    if (quantization == MoeQuantization::kDynamic) return quantize_blocks(*this, inner, scales[0]);
+    if (quantization == MoeQuantization::kStatic)
+      for (double& each : inner)
+        each = through_type(quantize_to, each, scales[scales.size() == 1 ? 0 : static_cast<size_t>(expert)]);
+  };
   const auto bias = [&](size_t i) { return biases.empty() ? nullptr : &biases[i]; };
   const MutableView y = TRY(cx.output(0));
   const int64_t size = x.extents()[2], most = selected.extents()[2], experts = gate.extents()[0];
@@ -95,6 +153,7 @@ Status Moe::reference(ReferenceContext& cx) const {
         const double g = std::min(inner[i], limit), u = std::clamp(linear[i], -limit, limit);
         inner[i] = (activation == MoeActivation::kSilu ? g / (1 + std::exp(-alpha * g)) : g) * (u + beta);
       }
+      quantize(inner, expert);
       const std::vector<double> result = affine(inner, down, bias(2), expert);
       for (size_t i = 0; i < sum.size(); ++i) sum[i] += scores[k] * result[i];
     }

@@ -83,6 +83,22 @@ Status check_scales(const HostTensor& scales) {
   return {};
 }
 
+float as_stored(DType type, float number) {
+  std::byte element[sizeof(float)]{};
+  store_number(type, element, 0, number);
+  return static_cast<float>(load_number(type, element, 0));
+}
+
+double through_type(DType to, double x, double scale) {
+  const float by = static_cast<float>(scale), quotient = static_cast<float>(x) / by;
+  if (!is_integer(to)) return static_cast<double>(as_stored(to, quotient)) * by;
+  if (std::isnan(quotient)) return 0;
+  const auto [least, greatest] = range_of(to);
+  return std::clamp(static_cast<double>(std::nearbyint(quotient)), static_cast<double>(least),
+                    static_cast<double>(greatest)) *
+         by;
+}
+
 ScaleWalk::ScaleWalk(const Extents& x, const Extents& scale, int axis) : extents_(x), position_(x.size(), 0) {
   const int rank = static_cast<int>(x.size());
   const Extents over =

@@ -47,6 +47,12 @@ bool broadcasts_over(const Shape& scale, const Shape& x);
 /// Fails unless all are finite and positive, naming the first that is not.
 Status check_scales(const HostTensor& scales);
 
+/// x quantized to `to` by a scale, and back: the value of that type nearest to x / scale (ties to even, saturated; an
+/// integer for NaN is 0), times the scale.
+double through_type(DType to, double x, double scale);
+/// The number as a float type of at most 32 bits holds it.
+float as_stored(DType type, float number);
+
 /// Walks a tensor in row-major order with the index of each element's scale. `axis` is that of scales in a vector.
 class ScaleWalk {
  public:

@@ -4,6 +4,7 @@
 #include "passes/copy_dequantize.h"
 #include "passes/decompose/decompose.h"
 #include "passes/drop_expands.h"
+#include "passes/drop_unread_numbers.h"
 #include "passes/fit_plugin_types.h"
 #include "passes/fold_channel_scale.h"
 #include "passes/fold_constants.h"
@@ -43,6 +44,7 @@ std::span<const NamedPass> pipeline() {
       {"decompose", decompose},
       {"spread_scales", spread_scales},
       {"lower_weights", lower_weights},
+      {"drop_unread_numbers", drop_unread_numbers},
       {"shape_arithmetic", shape_arithmetic},
       {"fold_constants", fold_constants, kAccounts},
       {"remove_identities", remove_identities},

@@ -298,11 +298,13 @@ struct Weight {
 struct BuildInfo {
   std::string compute_capability;  ///< of the GPU that it was built on: it runs on no other
   int profiling_verbosity = 0, tactic_sources = 0;
-  bool debugs_unfused = false;  ///< whether programs may watch all tensors that steps write
+  bool debugs_unfused = false;    ///< whether programs may watch all tensors that steps write
+  std::vector<int> cache_inputs;  ///< by output: of an updated cache the input that was updated, else -1; or empty
 
   static void reflect(auto& self, auto f) {
     f("compute_capability", self.compute_capability), f("profiling_verbosity", self.profiling_verbosity);
     f("tactic_sources", self.tactic_sources), f("debugs_unfused", self.debugs_unfused);
+    f("cache_inputs", self.cache_inputs);
   }
 };
 

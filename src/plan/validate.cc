@@ -488,6 +488,15 @@ Status validate_files(const char* what, std::span<const Weight> files) {
   return {};
 }
 
+Status validate_cache_inputs(const Plan& plan) {
+  const std::vector<int>& inputs = plan.build.cache_inputs;
+  TRY(demand(inputs.empty() || inputs.size() == plan.outputs.size(), inputs.size(), " inputs of caches for ",
+             plan.outputs.size(), " outputs"));
+  for (const int input : inputs)
+    if (input != -1) TRY(validate_index(input, plan.inputs.size(), "a cache is input"));
+  return {};
+}
+
 Status validate_names(const Plan& plan) {
   std::set<std::string_view> names;
   for (const auto* ios : {&plan.inputs, &plan.outputs})
@@ -527,6 +536,7 @@ Status validate(const Plan& plan) {
     TRY(in_context(validate(io, plan), where));
     TRY(in_context(validate_values(io), where));
   }
+  TRY(validate_cache_inputs(plan));
   TRY(validate_weights(plan));
   TRY(validate_files("binary", plan.binaries));
   TRY(validate_files("plugin library", plan.plugin_libraries));

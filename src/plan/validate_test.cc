@@ -100,6 +100,9 @@ TEST(PlanValidate, InputsAndOutputs) {
             "input 'x': format []:2/16 blocks an axis beyond rank 2");
   EXPECT_EQ(problem([](Plan& p, Profile&) { p.outputs[0].extents[0] = symbol(9); }),
             "output 'y': an extent reads symbol 9 of 4");
+  EXPECT_EQ(problem([](Plan& p, Profile&) { p.build.cache_inputs = {0}; }), "1 inputs of caches for 2 outputs");
+  EXPECT_EQ(problem([](Plan& p, Profile&) { p.build.cache_inputs = {-1, 2}; }), "a cache is input 2 of 2");
+  EXPECT_EQ(problem([](Plan& p, Profile&) { p.build.cache_inputs = {-2, 0}; }), "a cache is input -2 of 2");
 }
 
 TEST(PlanValidate, Alternatives) {

@@ -20,14 +20,13 @@ concept OneOf = (std::same_as<T, Ts> || ...);
 
 /// Ops that are no step (a weight of the plan, what a pass decomposes before any tactic sees it, and arithmetic of
 /// shapes, which becomes DimValues), those with bodies, which the cover takes itself (control.h), the boundaries that
-/// become such, and those that only the reference runs: assertions on data, numbers that the host reads, and those that
-/// have no tactic yet.
+/// become such, and those that only the reference runs: assertions on data, and those that have no tactic yet.
 template <class T>
 concept WithoutTactics =
     OneOf<T, ops::Assertion, ops::Attention, ops::AttentionOutput, ops::Constant, ops::DistCollective,
           ops::DynamicQuantize, ops::Einsum, ops::If, ops::IfCondition, ops::IfInput, ops::IfOutput, ops::KvCacheUpdate,
           ops::Loop, ops::LoopIterator, ops::LoopOutput, ops::LoopRecurrence, ops::LoopTripLimit, ops::Lrn, ops::Moe,
-          ops::OneHot, ops::Padding, ops::ParametricRelu, ops::RaggedSoftmax, ops::ReadValues, ops::ReverseSequence,
+          ops::OneHot, ops::Padding, ops::ParametricRelu, ops::RaggedSoftmax, ops::ReverseSequence,
           ops::RotaryEmbedding, ops::RunTimeAssertion, ops::Scale, ops::Shuffle, ops::Shape>;
 
 /// Ops that no backend computes.

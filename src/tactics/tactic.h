@@ -3,6 +3,7 @@
 #pragma once
 
 #include <expected>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,6 +25,7 @@ struct Numerics {
   bool bf16 = false;
   bool strongly_typed = false;           ///< every tensor is rounded to its type
   bool cublas_lt = true, cudnn = false;  ///< NVIDIA's libraries beside kernels of our own; no timing depends on them
+  int64_t most_shared_bytes = std::numeric_limits<int64_t>::max();  ///< of a block on a GPU; no timing depends on it
 
   /// The fields that timings depend on.
   static void reflect(auto& self, auto f) {

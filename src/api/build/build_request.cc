@@ -105,6 +105,17 @@ Status compare_named_dimensions(Network& network, ir::Graph& graph) {
   return {};
 }
 
+/// Gives nodes the texts that setMetadata attached to their layers: entries of their provenance, which the inspector
+/// shows of whatever runs the layers. Quotes tell them from entries that mean something (ir/precision.h).
+void add_metadata(const Network& network, ir::Graph& graph) {
+  for (const std::unique_ptr<Layer>& layer : network.made_layers()) {
+    if (!layer || !graph.alive(layer->node()) || *layer->getMetadata() == '\0') continue;
+    std::vector<std::string> provenance = graph.node(layer->node()).provenance;
+    provenance.push_back(str("metadata '", layer->getMetadata(), "'"));
+    graph.set_provenance(layer->node(), std::move(provenance));
+  }
+}
+
 }  // namespace
 
 Result<ir::Graph> graph_to_build(Network& network, const BuilderConfig& config) {
@@ -114,6 +125,7 @@ Result<ir::Graph> graph_to_build(Network& network, const BuilderConfig& config) 
     if (!graph.alive(id) || !graph.node(id).provenance.empty()) continue;
     graph.set_provenance(id, {str(graph.node(id).op.name(), " '", graph.node(id).name, "'")});
   }
+  add_metadata(network, graph);
   TRY(network.add_taps(graph));
   TRY(cast_edges(network, config, graph));
   TRY(apply_precisions(network, config, graph));
@@ -129,12 +141,14 @@ Result<BuildRequest> request_of(Network& network, BuilderConfig& config) {
   TRY(check_choices(network, config));
   BuildRequest request;
   request.network_name = network.name();
-  request.numerics = {.tf32 = config.has(BuilderFlag::kTF32),
-                      .fp16 = config.has(BuilderFlag::kFP16),
-                      .bf16 = config.has(BuilderFlag::kBF16),
-                      .strongly_typed = network.strongly_typed(),
-                      .cublas_lt = config.uses(nv::TacticSource::kCUBLAS_LT),
-                      .cudnn = config.uses(nv::TacticSource::kCUDNN)};
+  request.numerics = {
+      .tf32 = config.has(BuilderFlag::kTF32),
+      .fp16 = config.has(BuilderFlag::kFP16),
+      .bf16 = config.has(BuilderFlag::kBF16),
+      .strongly_typed = network.strongly_typed(),
+      .cublas_lt = config.uses(nv::TacticSource::kCUBLAS_LT),
+      .cudnn = config.uses(nv::TacticSource::kCUDNN),
+      .most_shared_bytes = static_cast<int64_t>(config.getMemoryPoolLimit(nv::MemoryPoolType::kTACTIC_SHARED_MEMORY))};
   request.most_aux_streams = std::max(config.getMaxAuxStreams(), 0);
   request.optimization_level = config.getBuilderOptimizationLevel();
   request.most_tactics = static_cast<size_t>(std::max(config.getMaxNbTactics(), 0));

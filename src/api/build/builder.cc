@@ -12,6 +12,7 @@
 #include "api/build/alias_plugins.h"
 #include "api/build/build_request.h"
 #include "api/build/builder_config.h"
+#include "api/build/cache_aliases.h"
 #include "api/build/calibration.h"
 #include "api/build/compilers.h"
 #include "api/build/edge_types.h"
@@ -100,6 +101,7 @@ Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilder
   plan.plugin_libraries = std::move(libraries);
   plan.build.profiling_verbosity = static_cast<int>(config.getProfilingVerbosity());
   plan.build.debugs_unfused = network.debugs_unfused();
+  plan.build.cache_inputs = cache_inputs(network.graph(), plan);
   plan.build.tactic_sources = static_cast<int>(config.getTacticSources());
   const size_t limit = config.getMemoryPoolLimit(nv::MemoryPoolType::kWORKSPACE);
   for (const plan::Profile& profile : plan.profiles)

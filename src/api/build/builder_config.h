@@ -30,11 +30,6 @@ class BuilderConfig final : public nv::IBuilderConfig, public nv::apiv::VBuilder
     if (!choices_.tactic_sources && source == nv::TacticSource::kCUBLAS_LT) return true;
     return (getTacticSources() >> static_cast<int32_t>(source) & 1U) != 0;
   }
-  /// Whether the program asked for kernels with less shared memory than there may be.
-  bool limits_shared_memory() const {
-    constexpr auto kPool = static_cast<size_t>(nv::MemoryPoolType::kTACTIC_SHARED_MEMORY);
-    return choices_.memory_limits[kPool] < defaults().memory_limits[kPool];
-  }
   /// The cache that a build fills: the one that was set, else one of the configuration's own, which no program sees.
   /// Null where the flags say to use none.
   TimingCache* timing_cache();

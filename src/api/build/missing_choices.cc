@@ -7,6 +7,8 @@ namespace {
 
 using nv::BuilderFlag;
 
+constexpr size_t kUnaskedSharedBytes = 48 << 10;  ///< of a block: every GPU gives them to any kernel
+
 struct FlagName {
   BuilderFlag flag;
   const char* name;
@@ -81,8 +83,11 @@ void warn_of_missing_choices(const BuilderConfig& config, DeviceKind device, Log
     if (config.has(row.flag)) log.warning("BuilderFlag::", row.name, " is not in Kiln yet: ", row.instead);
   if (config.getTilingOptimizationLevel() != nv::TilingOptimizationLevel::kNONE)
     log.warning("setTilingOptimizationLevel is not in Kiln yet: layers are not tiled together");
-  if (device == DeviceKind::kCuda && config.limits_shared_memory())
-    log.warning("the limit of MemoryPoolType::kTACTIC_SHARED_MEMORY is not in Kiln yet: kernels take what they need");
+  const size_t shared = config.getMemoryPoolLimit(nv::MemoryPoolType::kTACTIC_SHARED_MEMORY);
+  if (device == DeviceKind::kCuda && shared < kUnaskedSharedBytes)
+    log.warning("MemoryPoolType::kTACTIC_SHARED_MEMORY is limited to ", shared,
+                " bytes; kernels that take no more than the ", kUnaskedSharedBytes,
+                " that a launch has without asking are chosen in any case");
 }
 
 }  // namespace kiln::api

@@ -1,6 +1,7 @@
 // Sizes without a bound: loops that only a condition ends, values that change places, lengths that data decides.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "api/onnx/bodies_program.h"
@@ -263,6 +264,32 @@ TEST(GrowingOutputs, NumbersOfDataLieIn32Bits) {
   EXPECT_NE(error.find("which lies in [0, 2147483647]"), std::string::npos) << error;
   p.feed("x", {1}, Floats{-3});
   EXPECT_NE(p.run(), "") << "no shape has a negative extent";
+}
+
+/// The number of data that an extent needs has a step of its own kind, not the reference of its op.
+TEST(GrowingOutputs, NumbersOfDataAreReadByAStep) {
+  const auto kinds_of = [](const std::vector<std::byte>& bytes) {
+    std::vector<std::string> kinds;
+    const auto read = plan::read_plan(bytes);
+    EXPECT_TRUE(read) << read.error().message;
+    if (read)
+      for (const plan::Step& step : (*read)->profiles[0].steps) kinds.emplace_back(step.step.name());
+    return kinds;
+  };
+  const Proto whole = node("Cast", {"x"}, {"n"}, "", {int_attribute("to", kInt64)});
+  const auto bytes = build(
+      model(graph(
+          {{whole, node("ConstantOfShape", {"n"}, {"y"})}, {value("x", kFloat, {1})}, {value("y", kFloat, {-1})}, {}})),
+      {});
+  const std::vector<std::string> kinds = kinds_of(bytes);
+  EXPECT_EQ(std::ranges::count(kinds, "read_values"), 1);
+  EXPECT_EQ(std::ranges::count(kinds, "reference"), 0);
+  Program p(bytes);
+  for (const int n : {4, 1, 0, 70}) {
+    p.feed("x", {1}, Floats{static_cast<float>(n)});
+    EXPECT_EQ(p.run(), "") << n;
+    EXPECT_EQ(p.of<float>("y"), Floats(static_cast<size_t>(n), 0)) << n;
+  }
 }
 
 TEST(GrowingOutputs, DamagedPlansDoNotWriteBeyondTheirMemory) {

@@ -206,8 +206,11 @@ bool Engine::isDebugTensor(char const* name) const noexcept {
 char const* Engine::getAliasedInputTensor(char const* name) const noexcept {
   return guard(reporter_, "ICudaEngine::getAliasedInputTensor", static_cast<char const*>(nullptr),
                [&]() -> Result<char const*> {
-                 TRY(get_io(*engine_, name));
-                 return static_cast<char const*>(nullptr);  // outputs have memory of their own
+                 const IoRef io = TRY(get_io(*engine_, name));
+                 const std::vector<int>& caches = plan().build.cache_inputs;
+                 if (io.is_input || static_cast<size_t>(io.index) >= caches.size()) return nullptr;
+                 const int input = caches[static_cast<size_t>(io.index)];
+                 return input < 0 ? nullptr : plan().inputs[static_cast<size_t>(input)].name.c_str();
                });
 }
 

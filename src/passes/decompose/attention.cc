@@ -1,8 +1,10 @@
 /// Attention: two products around a softmax, as exporters spell it, so that the tactics of attention claim it.
 #include "ops/attention.h"
 #include "ops/attention_output.h"
+#include "ops/dequantize.h"
 #include "ops/identity.h"
 #include "ops/matrix_multiply.h"
+#include "ops/quantize.h"
 #include "ops/select.h"
 #include "ops/softmax.h"
 #include "ops/unary.h"
@@ -54,6 +56,11 @@ Result<ir::ValueId> decompose_attention(ir::Graph& graph, ir::NodeId id) {
     }
   }
   if (is_softmax) scores = TRY(graph.add_one(ops::Softmax{3}, {scores}));
+  if (op.quantize_to != DType::kF32) {
+    const ir::ValueId scale = node.inputs[ops::Attention::kScale];
+    const ir::ValueId narrow = TRY(graph.add_one(ops::Quantize{.to = op.quantize_to}, {scores, scale}));
+    scores = TRY(graph.add_one(ops::Dequantize{.to = q.dtype}, {narrow, scale}));
+  }
   return graph.add_one(ops::MatrixMultiply{}, {scores, v});
 }
 

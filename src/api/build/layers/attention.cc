@@ -86,14 +86,24 @@ class Attention final : public nv::IAttention, public nv::apiv::VAttention, publ
   }
   bool getDecomposable() const noexcept override { return input_->op().decomposable; }
 
-  bool setNormalizationQuantizeScale(nv::ITensor&) noexcept override {
-    return missing(network().reporter(), "IAttention::setNormalizationQuantizeScale", false);
+  bool setNormalizationQuantizeScale(nv::ITensor& tensor) noexcept override {
+    return put("IAttention::setNormalizationQuantizeScale", kScale, tensor, [&]() -> Status {
+      const nv::Dims extents = tensor.getDimensions();
+      return require(extents.nbDims == 0 || (extents.nbDims == 1 && extents.d[0] == 1), "tensor has ", extents.nbDims,
+                     extents.nbDims == 1 ? str(" axis of ", extents.d[0]) : std::string(" axes"),
+                     "; one number scales the normalized scores of attention '", name(), "'");
+    });
   }
-  nv::ITensor* getNormalizationQuantizeScale() const noexcept override { return nullptr; }
-  bool setNormalizationQuantizeToType(nv::DataType) noexcept override {
-    return missing(network().reporter(), "IAttention::setNormalizationQuantizeToType", false);
+  nv::ITensor* getNormalizationQuantizeScale() const noexcept override { return input_->getInput(kScale); }
+  bool setNormalizationQuantizeToType(nv::DataType type) noexcept override {
+    return input_->edit("IAttention::setNormalizationQuantizeToType", [&](ops::Attention& op) -> Status {
+      TRY(require(type == nv::DataType::kFP8 || type == nv::DataType::kINT8, "type is ", static_cast<int32_t>(type),
+                  "; kFP8 or kINT8 is needed for the normalized scores of attention '", name(), "'"));
+      op.quantize_to = TRY(from_api(type));
+      return {};
+    });
   }
-  nv::DataType getNormalizationQuantizeToType() const noexcept override { return nv::DataType::kFLOAT; }
+  nv::DataType getNormalizationQuantizeToType() const noexcept override { return to_api(input_->op().quantize_to); }
 
   bool setMetadata(const char* docString) noexcept override {
     return guard(network().reporter(), "IAttention::setMetadata", [&]() -> Status {
@@ -107,13 +117,15 @@ class Attention final : public nv::IAttention, public nv::apiv::VAttention, publ
   int32_t getNbRanks() const noexcept override { return input_->Layer::getNbRanks(); }
 
  private:
-  static constexpr int32_t kNumInputs = 3, kMask = 3;
+  static constexpr int32_t kNumInputs = 3, kMask = ops::Attention::kMask, kScale = ops::Attention::kScale;
 
   template <class F>
   bool put(const char* call, int32_t index, const nv::ITensor& tensor, F check) noexcept {
     return guard(network().reporter(), call, [&]() -> Status {
+      const char* const what = index == kMask ? "mask" : index == kScale ? "tensor" : "input";
+      const ir::ValueId value = TRY(network().value_of(tensor, what));
       TRY(check());
-      input_->put_input(index, TRY(network().value_of(tensor, index == kMask ? "mask" : "input")));
+      input_->put_input(index, value);
       return {};
     });
   }

@@ -1,5 +1,7 @@
 /// A mixture of experts.
 #include "ops/moe.h"
+#include "api/base/convert.h"
+#include "api/build/arguments.h"
 #include "api/build/layers/layers.h"
 
 namespace kiln::api {
@@ -47,30 +49,69 @@ class MoELayer final : public LayerOf<ops::Moe, nv::LayerType::kMOE, nv::IMoELay
   void setSwigluParamBeta(float beta) noexcept override { set("IMoELayer::setSwigluParamBeta", &ops::Moe::beta, beta); }
   float getSwigluParamBeta() const noexcept override { return static_cast<float>(op().beta); }
 
-  // Quantized experts wait for FP8 and FP4; the getters answer what TensorRT's defaults are.
-  void setQuantizationStatic(nv::ITensor&, nv::DataType) noexcept override {
-    missing(reporter(), "IMoELayer::setQuantizationStatic");
+  void setQuantizationStatic(nv::ITensor& fcDownActivationScale, nv::DataType dataType) noexcept override {
+    edit("IMoELayer::setQuantizationStatic", [&](ops::Moe& op) -> Status {
+      TRY(require(dataType == nv::DataType::kFP8, "dataType is ", static_cast<int32_t>(dataType),
+                  "; kFP8 is the only one"));
+      const ir::ValueId scale = TRY(network().value_of(fcDownActivationScale, "fcDownActivationScale"));
+      op.quantization = MoeQuantization::kStatic;
+      op.quantize_to = TRY(from_api(dataType));
+      put_input(ops::Moe::kDownScale, scale);
+      return {};
+    });
   }
-  void setQuantizationDynamicDblQ(nv::ITensor&, nv::DataType, const nv::Dims&, nv::DataType) noexcept override {
-    missing(reporter(), "IMoELayer::setQuantizationDynamicDblQ");
+  void setQuantizationDynamicDblQ(nv::ITensor& fcDownActivationDblQScale, nv::DataType dataType,
+                                  const nv::Dims& blockShape, nv::DataType dynQOutputScaleType) noexcept override {
+    edit("IMoELayer::setQuantizationDynamicDblQ", [&](ops::Moe& op) -> Status {
+      const ir::ValueId scale = TRY(network().value_of(fcDownActivationDblQScale, "fcDownActivationDblQScale"));
+      TRY(check_type(dataType));
+      TRY(check_scale_type(dynQOutputScaleType));
+      op.block = TRY(block_of(blockShape));
+      op.quantization = MoeQuantization::kDynamic;
+      op.quantize_to = TRY(from_api(dataType));
+      op.scale_type = TRY(from_api(dynQOutputScaleType));
+      put_input(ops::Moe::kDownScale, scale);
+      return {};
+    });
   }
   void setQuantizationToType(nv::DataType type) noexcept override {
-    if (type != nv::DataType::kFLOAT) missing(reporter(), "IMoELayer::setQuantizationToType");
+    edit("IMoELayer::setQuantizationToType", [&](ops::Moe& op) -> Status {
+      TRY(check_type(type));
+      op.quantize_to = TRY(from_api(type));
+      return {};
+    });
   }
-  nv::DataType getQuantizationToType() const noexcept override { return nv::DataType::kFLOAT; }
-  void setQuantizationBlockShape(const nv::Dims&) noexcept override {
-    missing(reporter(), "IMoELayer::setQuantizationBlockShape");
+  nv::DataType getQuantizationToType() const noexcept override { return to_api(op().quantize_to); }
+  void setQuantizationBlockShape(const nv::Dims& blockShape) noexcept override {
+    edit("IMoELayer::setQuantizationBlockShape", [&](ops::Moe& op) -> Status {
+      op.block = TRY(block_of(blockShape));
+      return {};
+    });
   }
-  nv::Dims getQuantizationBlockShape() const noexcept override { return {}; }
-  void setDynQOutputScaleType(nv::DataType) noexcept override {
-    missing(reporter(), "IMoELayer::setDynQOutputScaleType");
+  nv::Dims getQuantizationBlockShape() const noexcept override { return to_api(op().block); }
+  void setDynQOutputScaleType(nv::DataType type) noexcept override {
+    edit("IMoELayer::setDynQOutputScaleType", [&](ops::Moe& op) -> Status {
+      TRY(check_scale_type(type));
+      op.scale_type = TRY(from_api(type));
+      return {};
+    });
   }
-  nv::DataType getDynQOutputScaleType() const noexcept override { return nv::DataType::kFLOAT; }
+  nv::DataType getDynQOutputScaleType() const noexcept override { return to_api(op().scale_type); }
 
   void setInput(int32_t index, nv::ITensor& tensor) noexcept override { Layer::setInput(index, tensor); }
 
  private:
   static Status check_limit(float limit) { return require(limit >= 0, "limit is ", limit, "; 0 is the least"); }
+  static Status check_type(nv::DataType type) {
+    return require(type == nv::DataType::kFP4 || type == nv::DataType::kFP8, "the type is ", static_cast<int32_t>(type),
+                   "; kFP4 or kFP8 is needed");
+  }
+  static Status check_scale_type(nv::DataType type) {
+    return require(type == nv::DataType::kFP8 || type == nv::DataType::kE8M0, "the type of scales is ",
+                   static_cast<int32_t>(type), "; kFP8 or kE8M0 is needed");
+  }
+  /// The extents of a block; which of them are possible depends on weights that may come later.
+  static Result<Extents> block_of(const nv::Dims& shape) { return numbers(shape, -1, 1, "blockShape"); }
   /// Puts three tensors in the inputs from `first` on, all or none.
   Status put_three(int first, const nv::ITensor& gate, const nv::ITensor& up, const nv::ITensor& down) {
     const ir::ValueId values[] = {TRY(network().value_of(gate, "fcGate")), TRY(network().value_of(up, "fcUp")),

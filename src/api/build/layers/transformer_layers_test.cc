@@ -135,19 +135,112 @@ TEST(Attention, RunsWithEachNormalizationAndMask) {
   EXPECT_NEAR(run_small(w), 8 * std::log(3.0F), 1e-5);
 }
 
+TEST(Attention, QuantizesNormalizedScores) {
+  LoopBench w;
+  w.config->clearFlag(nv::BuilderFlag::kTF32);
+  nv::IAttention* attention = attention_of(w, 1, 1, 1, 2, 1);
+  EXPECT_EQ(attention->getNormalizationQuantizeScale(), nullptr);
+  EXPECT_EQ(attention->getNormalizationQuantizeToType(), nv::DataType::kFLOAT);
+  nv::ITensor* scale = w.constant({}, {0.2F});
+  EXPECT_TRUE(attention->setNormalizationQuantizeScale(*scale));
+  EXPECT_EQ(attention->getNormalizationQuantizeScale(), scale);
+  EXPECT_TRUE(attention->setNormalizationQuantizeToType(nv::DataType::kINT8));
+  EXPECT_EQ(attention->getNormalizationQuantizeToType(), nv::DataType::kINT8);
+  EXPECT_EQ(attention->getNbInputs(), 3);
+  EXPECT_NEAR(run_small(w), 0.2 * (4 + 4 * 8), 1e-5);  // weights 1/4 and 3/4 are 1 and 4 fifths
+  EXPECT_TRUE(attention->setNormalizationQuantizeToType(nv::DataType::kFP8));
+  EXPECT_EQ(attention->getNormalizationQuantizeToType(), nv::DataType::kFP8);
+  EXPECT_TRUE(attention->setNormalizationQuantizeScale(*w.constant({1}, {0.6F})));
+  EXPECT_NEAR(run_small(w), 0.6 * (13.0 / 32 * 4 + 1.25 * 8), 1e-5);
+  nv::ITensor* bias = w.constant({1, 1, 1, 2}, {0, -1e30F});
+  EXPECT_TRUE(attention->setMask(*bias));
+  EXPECT_NEAR(run_small(w), 0.6 * 1.625 * 4, 1e-5);  // 1 / 0.6 is 1.667
+}
+
+// All of the softmax's results within half a step of INT8, and a plan that was written and read again.
+TEST(Attention, QuantizesCausalScoresOfSharedHeads) {
+  LoopBench w;
+  w.config->clearFlag(nv::BuilderFlag::kTF32);
+  constexpr size_t kKeys = 16, kSize = 32;
+  nv::IAttention* attention = attention_of(w, 4, 2, kKeys, kKeys, kSize);
+  EXPECT_TRUE(attention->setCausal(true));
+  constexpr float kStep = 1.0F / 127;
+  EXPECT_TRUE(attention->setNormalizationQuantizeToType(nv::DataType::kINT8));
+  EXPECT_TRUE(attention->setNormalizationQuantizeScale(*w.constant({}, {kStep})));
+  Values q(4 * kKeys * kSize), k(2 * kKeys * kSize), v(2 * kKeys * kSize);
+  for (size_t i = 0; i < q.size(); ++i) q[i] = 0.3F * std::sin(static_cast<float>(i));
+  for (size_t i = 0; i < k.size(); ++i)
+    k[i] = std::cos(0.7F * static_cast<float>(i)), v[i] = std::sin(1.3F * static_cast<float>(i));
+  LoopRun run(w);
+  ASSERT_EQ(run.error, "");
+  const Values y = run.floats_of({{"q", floats({1, 4, kKeys, kSize}, q)},
+                                  {"k", floats({1, 2, kKeys, kSize}, k)},
+                                  {"v", floats({1, 2, kKeys, kSize}, v)}});
+  ASSERT_EQ(y.size(), q.size());
+  double rounding = 0;  // by what results differ from those of weights that are not quantized
+  for (size_t row = 0; row < 4 * kKeys; ++row) {
+    const size_t shared = row / kKeys / 2 * kKeys, seen = row % kKeys + 1;
+    std::vector<double> weights(seen);
+    double sum = 0;
+    for (size_t j = 0; j < seen; ++j) {
+      double score = 0;
+      for (size_t i = 0; i < kSize; ++i) score += q[row * kSize + i] * k[(shared + j) * kSize + i];
+      sum += weights[j] = std::exp(score);
+    }
+    for (size_t i = 0; i < kSize; ++i) {
+      double wanted = 0, exact = 0;
+      for (size_t j = 0; j < seen; ++j) {
+        wanted += std::nearbyint(weights[j] / sum / kStep) * kStep * v[(shared + j) * kSize + i];
+        exact += weights[j] / sum * v[(shared + j) * kSize + i];
+      }
+      ASSERT_NEAR(y[row * kSize + i], wanted, 2e-5) << row << ' ' << i;
+      rounding = std::max(rounding, std::abs(wanted - exact));
+    }
+  }
+  EXPECT_GT(rounding, 1e-3) << "the test would pass without quantization";
+}
+
+TEST(Attention, SaysItsMetadataInTheInspector) {
+  LoopBench w;
+  nv::IAttention* attention = attention_of(w, 1, 1, 1, 2, 1);
+  EXPECT_TRUE(attention->setMetadata("block 1"));
+  w.config->setProfilingVerbosity(nv::ProfilingVerbosity::kDETAILED);
+  LoopRun run(w);
+  ASSERT_EQ(run.error, "");
+  const std::unique_ptr<nv::IEngineInspector> inspector(run.engine()->createEngineInspector());
+  const std::string layers = inspector->getEngineInformation(nv::LayerInformationFormat::kJSON);
+  EXPECT_NE(layers.find("\"Metadata\": \"Attention '(Unnamed Layer* 0) [Attention]', metadata 'block 1'"),
+            std::string::npos)
+      << layers;
+}
+
 TEST(Attention, SaysWhatItDoesNotTake) {
   LoopBench w;
   nv::IAttention* attention = attention_of(w, 1, 1, 1, 2, 1);
   EXPECT_FALSE(attention->setNormalizationQuantizeScale(*attention->getInput(0)));
-  EXPECT_EQ(w.take_error(), "IAttention::setNormalizationQuantizeScale: not in Kiln yet");
-  EXPECT_FALSE(attention->setNormalizationQuantizeToType(nv::DataType::kFP8));
-  EXPECT_EQ(w.take_error(), "IAttention::setNormalizationQuantizeToType: not in Kiln yet");
+  EXPECT_EQ(w.take_error(),
+            "tensor has 4 axes; one number scales the normalized scores of attention '(Unnamed Attention* 0)'");
+  EXPECT_FALSE(attention->setNormalizationQuantizeScale(*w.constant({2}, {1, 2})));
+  EXPECT_EQ(w.take_error(),
+            "tensor has 1 axis of 2; one number scales the normalized scores of attention '(Unnamed Attention* 0)'");
+  EXPECT_FALSE(attention->setNormalizationQuantizeToType(nv::DataType::kFP4));
+  EXPECT_EQ(w.take_error(),
+            "type is 10; kFP8 or kINT8 is needed for the normalized scores of attention '(Unnamed Attention* 0)'");
   EXPECT_EQ(attention->getNormalizationQuantizeScale(), nullptr);
   EXPECT_EQ(attention->getNormalizationQuantizeToType(), nv::DataType::kFLOAT);
+  const auto refused = [&] {
+    const std::unique_ptr<nv::IHostMemory> plan(w.builder->buildSerializedNetwork(*w.network, *w.config));
+    return plan ? std::string("built") : w.take_error();
+  };
+  EXPECT_TRUE(attention->setNormalizationQuantizeToType(nv::DataType::kINT8));
+  EXPECT_NE(refused().find("normalized scores are quantized to i8, and there is no scale"), std::string::npos);
+  EXPECT_TRUE(attention->setNormalizationQuantizeScale(*w.constant({}, {-1})));
+  EXPECT_NE(refused().find("scale 0 of 1 is -1; scales are finite and positive"), std::string::npos);
   nv::ITensor* flat = w.input("flat", {2, 3});
+  const int32_t layers = w->getNbLayers();
   EXPECT_EQ(w->addAttention(*flat, *flat, *flat, nv::AttentionNormalizationOp::kSOFTMAX, false), nullptr);
   EXPECT_NE(w.take_error().find("INetworkDefinition::addAttention: "), std::string::npos);
-  EXPECT_EQ(w->getNbLayers(), 2);
+  EXPECT_EQ(w->getNbLayers(), layers);
 }
 
 // Query heads 0 and 1 share key head 0, heads 2 and 3 share head 1: the fused kernel reads them where they are.
@@ -214,9 +307,28 @@ TEST(KVCacheUpdateLayer, WritesInPlaceOrNot) {
   r.feed("y", memory);
   ASSERT_TRUE(r.run()) << r.last_error();
   EXPECT_TRUE(memory == wanted);
+  EXPECT_STREQ(r.engine->getAliasedInputTensor("y"), "cache");
+  EXPECT_EQ(r.engine->getAliasedInputTensor("cache"), nullptr);
   first = {-1, 9};
   ASSERT_TRUE(r.run()) << r.last_error();
   EXPECT_TRUE(memory == (Values{20, 10, 20, 4, 5, 30}));
+}
+
+// Somebody who reads the old cache may come too late where the new one has its memory.
+TEST(KVCacheUpdateLayer, IsNoAliasOfACacheThatOthersRead) {
+  LoopBench w;
+  nv::ITensor *cache = w.input("cache", {1, 1, 2, 1}), *update = w.input("update", {1, 1, 1, 1});
+  nv::ITensor* at = w.input("at", {1}, nv::DataType::kINT32);
+  w.mark(w->addKVCacheUpdate(*cache, *update, *at, nv::KVCacheMode::kLINEAR)->getOutput(0));
+  LoopRun alone(w);
+  ASSERT_EQ(alone.error, "");
+  EXPECT_STREQ(alone.engine()->getAliasedInputTensor("y"), "cache");
+  nv::ITensor* old = w->addUnary(*cache, nv::UnaryOperation::kNEG)->getOutput(0);
+  old->setName("old");
+  w->markOutput(*old);
+  LoopRun shared(w);
+  ASSERT_EQ(shared.error, "");
+  EXPECT_EQ(shared.engine()->getAliasedInputTensor("y"), nullptr);
 }
 
 TEST(DistCollectiveLayer, IsTheIdentityOfOneRank) {
@@ -286,21 +398,67 @@ TEST(MoELayer, KeepsItsFieldsAndRuns) {
   EXPECT_EQ(run(), (Values{16 + 8}));
 }
 
+/// A mixture of two experts of two inner channels, 10 and 20 for expert 0, and their sum.
+nv::IMoELayer* two_channels(LoopBench& w) {
+  nv::ITensor* x = w.input("x", {1, 1, 1});
+  nv::IMoELayer* layer = w->addMoE(*x, *w.ints({1, 1, 2}, {0, 1}), *w.constant({1, 1, 2}, {1, 0}));
+  layer->setGatedWeights(*w.constant({2, 1, 2}, {1, 1, 1, 1}), *w.constant({2, 1, 2}, {10, 20, 0, 0}),
+                         *w.constant({2, 2, 1}, {1, 1, 1, 1}), nv::MoEActType::kNONE);
+  w.mark(layer->getOutput(0));
+  return layer;
+}
+
+TEST(MoELayer, QuantizesByScalesThatAreGiven) {
+  LoopBench w;
+  nv::IMoELayer* layer = two_channels(w);
+  const auto run = [&] { return w.run({{"x", {{1, 1, 1}, {1}}}}); };
+  EXPECT_EQ(run(), (Values{30}));
+  layer->setQuantizationStatic(*w.constant({}, {3}), nv::DataType::kFP8);
+  EXPECT_EQ(layer->getQuantizationToType(), nv::DataType::kFP8);
+  EXPECT_EQ(layer->getNbInputs(), 10);
+  EXPECT_EQ(run(), (Values{3 * (3.25F + 6.5F)}));  // 3.33 and 6.67
+  layer->setQuantizationStatic(*w.constant({2}, {10, 1}), nv::DataType::kFP8);
+  EXPECT_EQ(run(), (Values{30}));
+  layer->setQuantizationStatic(*w.constant({}, {3}), nv::DataType::kINT8);
+  EXPECT_EQ(w.take_error(), "IMoELayer::setQuantizationStatic: dataType is 2; kFP8 is the only one");
+}
+
+TEST(MoELayer, QuantizesBlocksByScalesOfTheirOwn) {
+  LoopBench w;
+  nv::IMoELayer* layer = two_channels(w);
+  const auto run = [&] { return w.run({{"x", {{1, 1, 1}, {1}}}}); };
+  layer->setQuantizationDynamicDblQ(*w.constant({}, {1}), nv::DataType::kFP4, dims({1, 1, 2}), nv::DataType::kFP8);
+  EXPECT_EQ(layer->getQuantizationToType(), nv::DataType::kFP4);
+  EXPECT_EQ(layer->getQuantizationBlockShape().nbDims, 3);
+  EXPECT_EQ(layer->getQuantizationBlockShape().d[2], 2);
+  EXPECT_EQ(layer->getDynQOutputScaleType(), nv::DataType::kFP8);
+  EXPECT_EQ(run(), (Values{3.25F * (3 + 6)}));  // the scale is 20 / 6, which FP8 holds as 3.25: 3.08 and 6.15
+  layer->setQuantizationBlockShape(dims({1}));
+  EXPECT_EQ(run(), (Values{1.625F * 6 + 3.25F * 6}));
+  layer->setQuantizationToType(nv::DataType::kFP8);
+  layer->setDynQOutputScaleType(nv::DataType::kE8M0);
+  EXPECT_EQ(layer->getDynQOutputScaleType(), nv::DataType::kE8M0);
+  EXPECT_EQ(run(), (Values{30}));
+  layer->setQuantizationBlockShape(dims({3}));
+  const std::unique_ptr<nv::IHostMemory> plan(w.builder->buildSerializedNetwork(*w.network, *w.config));
+  EXPECT_EQ(plan, nullptr);
+  EXPECT_NE(w.take_error().find("blocks of 3 do not divide the 2 inner channels"), std::string::npos);
+}
+
 TEST(MoELayer, SaysWhatItDoesNotTake) {
   LoopBench w;
   nv::ITensor* x = w.input("x", {1, 1, 1});
   nv::IMoELayer* layer = w->addMoE(*x, *w.ints({1, 1, 1}, {0}), *w.constant({1, 1, 1}, {1}));
-  layer->setQuantizationStatic(*x, nv::DataType::kFP8);
-  EXPECT_EQ(w.take_error(), "IMoELayer::setQuantizationStatic: not in Kiln yet");
-  layer->setQuantizationDynamicDblQ(*x, nv::DataType::kFP4, dims({1, 1, 16}), nv::DataType::kFP8);
-  EXPECT_EQ(w.take_error(), "IMoELayer::setQuantizationDynamicDblQ: not in Kiln yet");
-  layer->setQuantizationToType(nv::DataType::kFP8);
-  EXPECT_EQ(w.take_error(), "IMoELayer::setQuantizationToType: not in Kiln yet");
-  layer->setQuantizationToType(nv::DataType::kFLOAT);
-  layer->setQuantizationBlockShape(dims({1, 1, 16}));
-  EXPECT_EQ(w.take_error(), "IMoELayer::setQuantizationBlockShape: not in Kiln yet");
-  layer->setDynQOutputScaleType(nv::DataType::kFP8);
-  EXPECT_EQ(w.take_error(), "IMoELayer::setDynQOutputScaleType: not in Kiln yet");
+  layer->setQuantizationDynamicDblQ(*x, nv::DataType::kINT8, dims({1, 1, 16}), nv::DataType::kFP8);
+  EXPECT_EQ(w.take_error(), "IMoELayer::setQuantizationDynamicDblQ: the type is 2; kFP4 or kFP8 is needed");
+  layer->setQuantizationDynamicDblQ(*x, nv::DataType::kFP4, dims({1, 1, 0}), nv::DataType::kFP8);
+  EXPECT_NE(w.take_error().find("IMoELayer::setQuantizationDynamicDblQ: blockShape"), std::string::npos);
+  layer->setQuantizationToType(nv::DataType::kINT32);
+  EXPECT_EQ(w.take_error(), "IMoELayer::setQuantizationToType: the type is 3; kFP4 or kFP8 is needed");
+  layer->setQuantizationBlockShape(dims({-1}));
+  EXPECT_NE(w.take_error().find("IMoELayer::setQuantizationBlockShape: blockShape"), std::string::npos);
+  layer->setDynQOutputScaleType(nv::DataType::kHALF);
+  EXPECT_EQ(w.take_error(), "IMoELayer::setDynQOutputScaleType: the type of scales is 1; kFP8 or kE8M0 is needed");
   EXPECT_EQ(layer->getQuantizationToType(), nv::DataType::kFLOAT);
   EXPECT_EQ(layer->getQuantizationBlockShape().nbDims, 0);
   EXPECT_EQ(layer->getDynQOutputScaleType(), nv::DataType::kFLOAT);

@@ -4,6 +4,7 @@
 #include "steps/grid_sample.h"
 #include "steps/non_max_suppression.h"
 #include "steps/non_zero.h"
+#include "steps/read_values.h"
 #include "steps/roi_align.h"
 #include "steps/unique.h"
 #include "tactics/cumulative.h"
@@ -32,6 +33,7 @@ template <> TacticList tactics_of<ops::GridSample>() { return list_of<PlainTacti
 template <> TacticList tactics_of<ops::NonMaxSuppression>() { return list_of<PlainTactic<WholeNode<ops::NonMaxSuppression, steps::NonMaxSuppression>>>(); }
 template <> TacticList tactics_of<ops::NonZero>() { return list_of<PlainTactic<WholeNode<ops::NonZero, steps::NonZero>>>(); }
 template <> TacticList tactics_of<ops::Plugin>() { return list_of<PlainTactic<PluginTactic>>(); }
+template <> TacticList tactics_of<ops::ReadValues>() { return list_of<PlainTactic<WholeNode<ops::ReadValues, steps::ReadValues>>>(); }
 template <> TacticList tactics_of<ops::RoiAlign>() { return list_of<PlainTactic<WholeNode<ops::RoiAlign, steps::RoiAlign>>>(); }
 template <> TacticList tactics_of<ops::Slice>() { return list_of<PlainTactic<SliceRegions>>(); }
 template <> TacticList tactics_of<ops::Softmax>() { return list_of<PlainTactic<SoftmaxRegions>>(); }

@@ -138,6 +138,9 @@ TEST(FillKernel, AllCompile) {
         COMPILES(fill_source(operation, type));
       }
   COMPILES(values_source());
+  for (const DType type : {DType::kI32, DType::kI64, DType::kBool}) {
+    COMPILES(read_values_source(type));
+  }
 }
 
 TEST(GatherLaunch, RowsMoveInWideUnits) {

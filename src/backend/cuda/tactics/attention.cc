@@ -60,7 +60,7 @@ Result<std::vector<AttentionCandidate>> candidates_of(const TacticContext& cx, c
     traits.heads = region.params[0].opt() * shared;
   }
   traits.keys = region.params[3].opt();
-  return attention_candidates(traits, machine_of(device_of(cx).properties()));
+  return attention_candidates(traits, machine_of(cx));
 }
 
 /// Drops a mask that only hides later keys. Kernels do that themselves, and skip keys that none of their queries sees.

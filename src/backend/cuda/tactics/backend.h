@@ -1,6 +1,8 @@
 /// The CUDA backend as the builder sees it.
 #pragma once
 
+#include <algorithm>
+
 #include "backend/cuda/device/cuda_device.h"
 #include "tactics/fallback.h"
 #include "tactics/tactic.h"
@@ -29,5 +31,14 @@ class CudaBackend final : public Backend {
 
 /// The device that a tactic compiles for: the CUDA backend's contexts have no other.
 inline CudaDevice& device_of(const TacticContext& cx) { return static_cast<CudaDevice&>(cx.device); }
+
+/// The most shared memory that a block of a kernel may have: the device's, or the build's limit.
+inline int64_t most_shared_bytes(const TacticContext& cx) {
+  return std::min(device_of(cx).properties().shared_bytes_per_block, cx.numerics.most_shared_bytes);
+}
+/// Whether the build's limit leaves kernels less shared memory than the device has.
+inline bool limits_shared_memory(const TacticContext& cx) {
+  return cx.numerics.most_shared_bytes < device_of(cx).properties().shared_bytes_per_block;
+}
 
 }  // namespace kiln::cuda

@@ -75,7 +75,7 @@ ByteScales scales_of(const TacticContext& cx, const Region& region, int64_t prod
 /// The region of a product of bytes that kernels for the device take.
 Match match_bytes(const TacticContext& cx, ir::NodeId root, bool (*is_contraction)(const Op&), int channel_axis,
                   ResultOrder order) {
-  const Machine machine = machine_of(device_of(cx).properties());
+  const Machine machine = machine_of(cx);
   Match region = match_byte_product(cx, root, is_contraction, channel_axis, order, rules_of(machine));
   if (!region) return region;
   const ByteProduct product{region->nodes[2], region->nodes[0], region->nodes[1]};

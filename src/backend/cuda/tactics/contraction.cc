@@ -4,6 +4,7 @@
 #include <set>
 
 #include "backend/cuda/kernels/sizes.h"
+#include "backend/cuda/tactics/backend.h"
 #include "backend/cuda/tactics/kept_floats.h"
 
 namespace kiln::cuda {
@@ -16,6 +17,12 @@ Machine machine_of(const Properties& properties) {
     machine.memory_bytes_per_second = properties.memory_bytes_per_second * 0.8;
   machine.shared_bytes = properties.shared_bytes_per_block;
   machine.compute = properties.compute_major * 10 + properties.compute_minor;
+  return machine;
+}
+
+Machine machine_of(const TacticContext& cx) {
+  Machine machine = machine_of(device_of(cx).properties());
+  machine.shared_bytes = most_shared_bytes(cx);
   return machine;
 }
 

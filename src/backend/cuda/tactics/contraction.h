@@ -10,6 +10,8 @@
 namespace kiln::cuda {
 
 Machine machine_of(const Properties& properties);
+/// The context's device, with no more shared memory than the build may take.
+Machine machine_of(const TacticContext& cx);
 /// Whether the region's contraction, its first node, may round FP32 operands to TF32.
 bool may_use_tf32(const TacticContext& cx, const Region& region);
 /// What a contraction's region reads and writes.

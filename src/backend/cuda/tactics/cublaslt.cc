@@ -52,6 +52,8 @@ class CublasLtTactic : public Tactic {
 
   Match match(const TacticContext& cx, ir::NodeId root) const override {
     if (!cx.numerics.cublas_lt) return reject("the build's tactic sources leave out cuBLASLt");
+    if (limits_shared_memory(cx))
+      return reject("the build limits shared memory, and cuBLASLt's kernels take what they need");
     Match region = checked_for_library(cx, find(cx, root));
     if (!region) return region;
     const auto library = device_of(cx).companion<CublasLtOnDevice>();

@@ -13,6 +13,8 @@ namespace kiln::cuda {
 namespace {
 
 Match region_of(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& epilogue) {
+  if (limits_shared_memory(cx))
+    return reject("the build limits shared memory, and cuDNN's kernels take what they need");
   const ir::Node& node = cx.graph.node(epilogue.contraction);
   const HostTensor* w = cx.graph.constant(node.inputs[1]);
   if (!w) return reject("w is not a constant, so that it cannot be brought to cuDNN's order");

@@ -48,7 +48,7 @@ std::vector<Variant> filter_variants(const TacticContext& cx, const Region& regi
   traits.joined = cx.graph.node(region.nodes[0]).op.as<ops::Concatenation>() != nullptr;
   traits.abutting = by.transposed && window.abuts() && covered(x.shape, y.shape, window.strides);
   traits.read_bytes = bytes_read_by_result(cx, region);
-  const Machine machine = machine_of(device_of(cx).properties());
+  const Machine machine = machine_of(cx);
   const Format last = Format::channels_last(x.rank());
   std::vector<Variant> result;
   const auto add = [&](std::string name, double estimate_us, const ConvolutionTuning& tuning, const Format& format) {

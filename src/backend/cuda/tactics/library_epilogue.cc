@@ -33,7 +33,7 @@ size_t most_library_variants(const TacticContext& cx) {
 }
 
 double least_time_us(const TacticContext& cx, const Region& region, double multiply_adds) {
-  const Machine machine = machine_of(device_of(cx).properties());
+  const Machine machine = machine_of(cx);
   const DType type = cx.graph.type(region.inputs[0]).dtype;
   // Multiply-adds of a multiprocessor in a cycle: tensor cores since compute capability 9.0, before, and without them.
   const bool hopper = machine.compute >= 90;

@@ -88,7 +88,7 @@ Product extents_of(const TacticContext& cx, const Region& region, const ops::Mat
 
 std::vector<Variant> product_variants(const TacticContext& cx, const Region& region, const ops::MatrixMultiply& op) {
   const Product p = extents_of(cx, region, op);
-  const Machine machine = machine_of(device_of(cx).properties());
+  const Machine machine = machine_of(cx);
   std::vector<Variant> result;
   for (const GemmCandidate& candidate : gemm_candidates(p.traits, p.m, p.n, p.k, p.batches, machine)) {
     result.push_back(contraction_variant(cx, region, candidate.kernel.name(), {}, candidate.estimate_us));

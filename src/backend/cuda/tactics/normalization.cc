@@ -44,9 +44,11 @@ class NormalizationTactic final : public NormalizationRegions {
       const int element = bits_of(x.dtype) / 8;
       kernels.vec = shape.vector(element);
       kernels.apart = shape.is_apart() && kernels.vec > 1;
+      // What clusters hold differs with the shapes of runs; under a limit of the build they hold nothing.
+      GroupRoom room = group_room(device_of(cx).properties());
+      if (limits_shared_memory(cx)) room.holds = room.slices = false;
       for (const int vec : {kernels.vec, 1})
-        for (const NormalizationLaunch& launch :
-             TRY(normalization_launches(shape, vec, element, true, group_room(device_of(cx).properties())))) {
+        for (const NormalizationLaunch& launch : TRY(normalization_launches(shape, vec, element, true, room))) {
           kernels.held = kernels.held || launch.family == &kNormalizeHeld;
           kernels.slices = kernels.slices || launch.family == &kNormalizeSlices;
           if (x.is_static()) wanted.push_back(launch.entry);

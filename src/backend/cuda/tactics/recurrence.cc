@@ -41,7 +41,8 @@ class RecurrenceTactic final : public RecurrenceRegions {
         constexpr int64_t kLeastUnits = 8;  // else blocks wait for each other more than they compute
         if (blocks > 1 && (!clusters || kernel.units() < kLeastUnits)) continue;
         if (rows > 1 && rows >= 2 * batch) continue;
-        if (!validate(kernel)) continue;
+        const RecurrencePlace place = kernel.place(device_of(cx).properties().shared_bytes_per_block);
+        if (!validate(kernel) || kernel.shared_bytes(place) > most_shared_bytes(cx)) continue;
         result.push_back(linear_variant(region, str("clusters of ", blocks, ", ", rows, " rows")));
         result.back().params = to_record(tuning);
       }

@@ -118,8 +118,11 @@ ExciteKernel kernel_of(const TacticContext& cx, const Region& region, int64_t bl
 Result<ExciteLaunch> launch_of(const TacticContext& cx, const Region& region, const ExciteKernel& kernel) {
   TRY(validate(kernel));
   const Extents most = cx.graph.type(region.inputs[0]).max_extents();
-  return excite_launch(kernel, most[0], volume(std::span(most).subspan(2)),
-                       device_of(cx).properties().shared_bytes_per_block);
+  const ExciteLaunch launch = TRY(excite_launch(kernel, most[0], volume(std::span(most).subspan(2)),
+                                                device_of(cx).properties().shared_bytes_per_block));
+  TRY(require(launch.shape.shared_bytes <= most_shared_bytes(cx), "a block takes ", launch.shape.shared_bytes,
+              " bytes of shared memory; the build's limit is ", most_shared_bytes(cx)));
+  return launch;
 }
 
 class SqueezeExciteTactic final : public Tactic {

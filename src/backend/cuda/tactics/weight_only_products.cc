@@ -61,7 +61,7 @@ class WeightOnlyProducts final : public Tactic {
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
     const auto problem = problem_of(cx, region);
     CHECK(problem.has_value());
-    const Machine machine = machine_of(device_of(cx).properties());
+    const Machine machine = machine_of(cx);
     std::vector<Variant> result;
     const auto add = [&](std::string name, double estimate_us, const WeightOnlyTuning& tuning) {
       result.push_back(contraction_variant(cx, region, std::move(name), {}, estimate_us));

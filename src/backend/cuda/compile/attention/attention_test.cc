@@ -8,6 +8,7 @@
 
 #include "backend/cuda/compile/compiler.h"
 #include "backend/cuda/compile/testing.h"
+#include "backend/cuda/kernels/attention/family.h"
 
 namespace kiln::cuda {
 namespace {
@@ -26,6 +27,14 @@ TEST(AttentionKernel, SingleFloatsAreMultipliedExactly) {
     EXPECT_EQ(c.kernel.family, &kAttentionSimt);
     EXPECT_EQ(to_record(*from_record<AttentionKernel>(to_record(c.kernel))), to_record(c.kernel));
   }
+}
+TEST(AttentionKernel, BlocksHaveNoMoreSharedMemoryThanTheMachine) {
+  const AttentionTraits traits{.depth = 128, .align = 8};
+  constexpr int64_t kLess = int64_t{64} << 10;
+  const auto all = attention_candidates(traits, {}), few = attention_candidates(traits, {.shared_bytes = kLess});
+  EXPECT_LT(few.size(), all.size());
+  EXPECT_FALSE(few.empty());
+  for (const AttentionCandidate& c : few) EXPECT_LE(c.kernel.family->shared_bytes(c.kernel), kLess) << c.kernel.name();
 }
 TEST(AttentionKernel, SurvivesItsRecord) {
   for (const DType type : {DType::kF16, DType::kF32})

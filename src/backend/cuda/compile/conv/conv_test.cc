@@ -242,6 +242,23 @@ TEST(Conv, FewChannelsAreReadInTiles) {
   t.filter.out_channels = 256;  // weights that do not fit
   EXPECT_TRUE(kernels_of<ConvHalo>(t).empty());
 }
+TEST(Conv, BlocksHaveNoMoreSharedMemoryThanTheMachine) {
+  ConvTraits t = traits(DType::kF16, {1, 64, 64, 9}, 32 * 3136);
+  t.pictures = true;
+  t.kernel_h = t.kernel_w = 3, t.stride = t.stride_h = 1, t.out_h = t.out_w = 56;
+  constexpr int64_t kLess = int64_t{99} << 10;
+  const auto all = conv_candidates(t, {}), few = conv_candidates(t, {.shared_bytes = kLess});
+  EXPECT_LT(few.size(), all.size());
+  EXPECT_FALSE(few.empty());
+  const auto is_of = [](const auto& candidates, auto has) { return std::ranges::any_of(candidates, has); };
+  const auto is_halo = [](const ConvCandidate& c) { return c.kernel.as<ConvHalo>() != nullptr; };
+  EXPECT_TRUE(is_of(all, is_halo));
+  EXPECT_FALSE(is_of(few, is_halo)) << "all of the filter is in shared memory";
+  for (const ConvCandidate& c : few)
+    if (const auto* kernel = c.kernel.as<ConvIm2col>()) {
+      EXPECT_LE(kernel->shared_bytes(), kLess);
+    }
+}
 TEST(Conv, DepthwiseFiltersAreTapsOfChannels) {
   const float w[] = {1, 2, 3, 4, 5, 6};  // three channels of two taps
   const Bytes packed = ConvDepthwise().pack({3, 1, 1, 2}, std::as_bytes(std::span(w)));

@@ -38,7 +38,7 @@ void search_halo(ConvSearch& search) {
   for (const int64_t high : {32, 28, 16, 14, 8})
     for (const int64_t stages : {4, 3, 2}) {
       kernel.tile = {f.out_channels > 64 ? 128 : 64, 8 * high, kernel.line(), 4 * ConvHalo::kGroups, 1, 0, 0, stages};
-      if (!kernel.takes(f)) continue;
+      if (!kernel.takes(f) || kernel.all_shared_bytes(f.in_channels) > search.machine.shared_bytes) continue;
       search.found.push_back({kernel, halo_us(kernel, search)});
       break;
     }

@@ -62,8 +62,8 @@ void search_copies(ConvSearch& search) {
   const ConvTraits& t = search.traits;
   const Machine& machine = search.machine;
   const int64_t size = bytes_of(t.types.a), channel_bytes = t.filter.in_channels * size;
-  if (!search.takes_tensor_cores() || machine.compute != 90 || machine.shared_bytes < kMostSharedBytes || !t.pictures ||
-      t.filter.groups != 1 || channel_bytes % 16 != 0 || channel_bytes < 64)
+  if (!search.takes_tensor_cores() || machine.compute != 90 || !t.pictures || t.filter.groups != 1 ||
+      channel_bytes % 16 != 0 || channel_bytes < 64)
     return;
   ConvIm2col kernel = search.kernel<ConvIm2col>();
   kernel.shuffle = t.abutting;

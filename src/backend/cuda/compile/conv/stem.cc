@@ -42,7 +42,8 @@ void search_stem(ConvSearch& search) {
   kernel.tile = {64 * rows, wide, 16, 4 * ConvStem::kGroups, 1, 0, 0, ConvStem::kStages};
   for (const int64_t lines : {1, 2, 4, 8}) {
     kernel.lines = lines;
-    if (kernel.takes(f)) search.found.push_back({kernel, stem_us(kernel, search)});
+    if (kernel.takes(f) && kernel.sizes().shared_bytes <= search.machine.shared_bytes)
+      search.found.push_back({kernel, stem_us(kernel, search)});
   }
 }
 

@@ -28,4 +28,13 @@ KernelSource values_source() {
   return source;
 }
 
+KernelSource read_values_source(DType type) {
+  const std::string element = type == DType::kBool ? std::string("uint8_t") : str("int", bits_of(type), "_t");
+  KernelSource source;
+  source.entry = "read_values";
+  source.prelude = "#include \"fill/fill.cuh\"\n" + entry_text("read_values", "64", struct_parameter("ReadValues"),
+                                                               str("kiln::read_values<", element, ">(args)"));
+  return source;
+}
+
 }  // namespace kiln::cuda

@@ -74,8 +74,8 @@ bool GemmSearch::is_along_k() const {
 }
 
 bool takes_maps(const GemmSearch& search) {
-  return search.machine.compute == 90 && search.machine.shared_bytes >= kMostSharedBytes &&
-         search.takes_tensor_cores() && search.is_along_k() && search.k >= 1 && search.traits.one_batch_axis;
+  return search.machine.compute == 90 && search.takes_tensor_cores() && search.is_along_k() && search.k >= 1 &&
+         search.traits.one_batch_axis;
 }
 
 std::vector<GemmCandidate> gemm_candidates(const GemmTraits& traits, int64_t m, int64_t n, int64_t k, int64_t batches,

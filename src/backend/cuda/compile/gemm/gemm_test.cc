@@ -223,6 +223,26 @@ TEST(Gemm, PlansCoverTheResult) {
   EXPECT_EQ(plan.reduce_vectors, 300 * 200 * 5 / 8);
   EXPECT_EQ(plan.workspace_bytes, 300 * 200 * 5 * 2 * 4);
 }
+TEST(Gemm, BlocksHaveNoMoreSharedMemoryThanTheMachine) {
+  GemmTraits traits = kHalf;
+  traits.one_batch_axis = true;
+  size_t before = 0;
+  for (const int64_t limit : {int64_t{48} << 10, int64_t{99} << 10, kMostSharedBytes}) {
+    const auto candidates = gemm_candidates(traits, 4096, 4096, 4096, 1, {.shared_bytes = limit});
+    EXPECT_GT(candidates.size(), before) << limit << ": more memory, more kernels";
+    before = candidates.size();
+    for (const GemmCandidate& c : candidates) {
+      GemmArguments arguments;
+      arguments.m = arguments.n = arguments.k = 4096;
+      arguments.a_row = arguments.b_column = 4096, arguments.a_k = arguments.b_k = 1;
+      arguments.batches.axes = 1;
+      arguments.batches.axis[0].extent = 1;
+      const auto plan = plan_gemm(c.kernel, arguments, 132);
+      ASSERT_TRUE(plan) << c.kernel.name() << ": " << plan.error().message;
+      EXPECT_LE(plan->main.shared_bytes, limit) << c.kernel.name();
+    }
+  }
+}
 TEST(Gemm, RefusesWhatItsPiecesDoNotTake) {
   GemmKernel kernel = gemm_candidates(kHalf, 512, 512, 512, 1, {}).front().kernel;
   kernel.tile = {128, 64, 64, 4, 2, 0, 0, 4};

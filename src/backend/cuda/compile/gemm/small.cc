@@ -35,7 +35,7 @@ void search(GemmSearch& search) {
     for (const int64_t splits : {1, 2, 4, 8}) {
       if (bn / 8 % splits != 0 || steps < splits || tiles * splits > 2 * search.multiprocessors()) continue;
       kernel.splits = splits;
-      if (small_shared_bytes(kernel) + stages * 16 > kMostSharedBytes) continue;
+      if (small_shared_bytes(kernel) + stages * 16 > search.machine.shared_bytes) continue;
       search.found.push_back({kernel, small_estimate_us(kernel, tiles, steps, peak, search.machine)});
     }
   }

@@ -15,10 +15,10 @@ void use_lanes(const GemmTraits& traits, GemmKernel& kernel) {
   kernel.read_bytes = traits.read_bytes;
 }
 
-/// Sets as many stages as there is room for, 8 at most. Whether there is for two.
-bool fill_stages(GemmKernel& kernel) {
+/// Sets as many stages as `room` bytes hold, 8 at most. Whether they hold two.
+bool fill_stages(GemmKernel& kernel, int64_t room) {
   for (kernel.tile.stages = 8; kernel.tile.stages >= 2; --kernel.tile.stages)
-    if (wgmma_shared_bytes(kernel) <= kMostSharedBytes) return true;
+    if (wgmma_shared_bytes(kernel) <= room) return true;
   return false;
 }
 
@@ -30,7 +30,8 @@ void search(GemmSearch& search) {
   int64_t bk = kLineBytes / bytes_of(kernel.types.a);
   if (kernel.lanes && search.k <= bk / 2) bk /= 2;
   const auto add = [&](double saved_us) {
-    const bool fits = kernel.lanes ? fill_stages(kernel) : wgmma_shared_bytes(kernel) <= kMostSharedBytes;
+    const int64_t room = search.machine.shared_bytes;
+    const bool fits = kernel.lanes ? fill_stages(kernel, room) : wgmma_shared_bytes(kernel) <= room;
     if (fits) search.found.push_back({kernel, search.product_us(kernel, peak) - saved_us});
   };
   for (const auto& [bm, bn, stages] : {std::array<int64_t, 3>{128, 256, 4},

@@ -11,10 +11,10 @@ int64_t ConvHalo::shared_bytes(int64_t in_channels) const {
 }
 
 bool ConvHalo::takes(const FilterExtents& f) const {
-  constexpr int64_t kMostSums = 256, kFixedBytes = 2048;  // the latter: barriers, in front of an alignment
+  constexpr int64_t kMostSums = 256;
   return ConvTiled::takes(f) && is_within(kernel_h, 7) && is_within(kernel_w, 7) && has_all_channels(f, kMostSums) &&
          f.taps == kernel_h * kernel_w && f.in_channels * bytes_of(types.a) % 16 == 0 &&
-         is_within(f.in_channels, 256) && shared_bytes(f.in_channels) + kFixedBytes <= kMostSharedBytes;
+         is_within(f.in_channels, 256) && all_shared_bytes(f.in_channels) <= kMostSharedBytes;
 }
 
 Result<MapPlan> ConvHalo::map_of_tiles(const ConvArguments& a, int64_t channels, const ConvStrides& x) const {

@@ -21,5 +21,11 @@ struct ValuesArgument {
   uint32_t count = 0;
   unsigned char bytes[kMost] = {};
 };
+struct ReadValuesArgument {
+  const void* x = nullptr;
+  void* y = nullptr;
+  int64_t* numbers = nullptr;  ///< of the host, as the device sees it; null: nobody reads them
+  uint32_t count = 0;
+};
 
 }  // namespace kiln::cuda

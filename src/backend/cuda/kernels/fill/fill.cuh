@@ -97,4 +97,17 @@ __device__ __forceinline__ void fill_values(const Values& v) {
   for (unsigned i = threadIdx.x; i < v.count; i += blockDim.x) static_cast<unsigned char*>(v.y)[i] = v.bytes[i];
 }
 
+/// A copy of integers, which the host gets as well.
+using ReadValues = cuda::ReadValuesArgument;
+template <class T>
+__device__ __forceinline__ void read_values(const ReadValues& r) {
+  pdl_launch();
+  pdl_wait();
+  for (unsigned i = threadIdx.x; i < r.count; i += blockDim.x) {
+    const T x = static_cast<const T*>(r.x)[i];
+    static_cast<T*>(r.y)[i] = x;
+    if (r.numbers) r.numbers[i] = int64_t(x);
+  }
+}
+
 }  // namespace kiln
