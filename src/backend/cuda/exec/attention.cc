@@ -84,8 +84,9 @@ struct Bound {
   OperandMap maps[3] = {};  ///< of q, k and v
 
   Status run(const RunArguments& run) {
-    // Kernels of bytes write as many elements at once as they read bytes, up to 16 bytes.
-    TRY(require_aligned(run, inputs.size(), kernel.reads_maps() || kernel.operand ? 16 : kernel.piece));
+    // Kernels of bytes that read four or more at once write four elements at once, which are up to 16 bytes.
+    const bool by_four = kernel.operand && kernel.piece >= 4;
+    TRY(require_aligned(run, inputs.size(), kernel.reads_maps() || by_four ? 16 : kernel.piece));
     const DType operand = operand_of(kernel);
     arguments.q = address(inputs.at(0, run), layout.q, operand);
     arguments.k = address(inputs.at(1, run), layout.k, operand);
