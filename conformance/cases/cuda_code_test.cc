@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -10,9 +11,11 @@
 #include "backend/cuda/compile/nvrtc.h"
 #include "built_case.h"
 #include "by_reference.h"
+#include "damage.h"
 #include "device_run.h"
 #include "fake_gpu.h"
 #include "instance_list.h"
+#include "ir/interpret.h"
 #include "ops/concatenation.h"
 #include "ops/convolution.h"
 #include "ops/dequantize.h"
@@ -249,6 +252,35 @@ TEST_P(CudaCode, AttentionReadsBytes) {
                                                    "attention of bytes", "gemm of bytes"}))
           << name_of(bytes) << (rounded ? ", rounded" : "");
     }
+}
+
+/// The CPU has no kernel of these bytes, and runs Dequantize, products and softmax apart. Few weights fall beside a
+/// tie.
+TEST(CpuCode, AttentionOfBytesAgreesWithItsReferences) {
+  for (const DType bytes : {DType::kI8, DType::kF8E4M3}) {
+    const auto graph = attention_network(DType::kF32, bytes);
+    ASSERT_TRUE(graph) << graph.error().message;
+    std::vector<HostTensor> inputs;
+    for (int64_t i = 0; i < 3; ++i) {
+      std::vector<double> numbers;
+      for (int64_t at = 0; at < 2 * 4 * 128 * 64; ++at)
+        numbers.push_back(static_cast<double>((at * 37 + i) % 101 - 50));
+      inputs.push_back(HostTensor::of(bytes, {2, 4, 128, 64}, numbers));
+    }
+    const auto backend = cpu_backend();
+    ASSERT_TRUE(backend) << backend.error().message;
+    const auto run = run_on(*backend, *graph, inputs, {.optimization_level = 1});
+    ASSERT_TRUE(run) << run.error().message;
+    const auto expected = ir::interpret(*graph, inputs);
+    ASSERT_TRUE(expected) << expected.error().message;
+    const View got(run->outputs[0]), wanted((*expected)[0]);
+    double largest = 0;
+    int64_t off = 0;
+    for (int64_t i = 0; i < wanted.volume(); ++i) largest = std::max(largest, std::abs(wanted[i]));
+    ASSERT_GT(largest, 0);
+    for (int64_t i = 0; i < wanted.volume(); ++i) off += !(std::abs(got[i] - wanted[i]) <= 1e-5 * largest);
+    EXPECT_LE(off, wanted.volume() / 100) << name_of(bytes);
+  }
 }
 
 /// Where others see the floats as an output of the network, and where each column has a scale.
