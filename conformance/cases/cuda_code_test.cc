@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -10,9 +11,11 @@
 #include "backend/cuda/compile/nvrtc.h"
 #include "built_case.h"
 #include "by_reference.h"
+#include "damage.h"
 #include "device_run.h"
 #include "fake_gpu.h"
 #include "instance_list.h"
+#include "ir/interpret.h"
 #include "ops/concatenation.h"
 #include "ops/convolution.h"
 #include "ops/dequantize.h"
@@ -189,6 +192,94 @@ TEST_P(CudaCode, QuantizesInTheStepThatMakesTheFloats) {
                                                    "normalization", "gemm of bytes"}))
           << name_of(bytes) << " at level " << level;
     }
+  }
+}
+
+/// Attention of bytes as exporters of quantized networks write it: each of q, k and v is a product by weights that is
+/// quantized, and the softmax's result is, where weights are `rounded`.
+Result<ir::Graph> attention_of_bytes(DType bytes, bool rounded) {
+  constexpr DType kF16 = DType::kF16;
+  ir::Graph graph;
+  const auto constant = [&](DType type, const Extents& extents, double value) -> Result<ir::ValueId> {
+    const std::vector<double> values(static_cast<size_t>(volume(extents)), value);
+    if (is_float(type)) return graph.add_constant(HostTensor::of(type, extents, values));
+    return graph.add_constant(HostTensor::of_ints(type, extents, std::vector<int64_t>(values.begin(), values.end())));
+  };
+  const auto through_bytes = [&](ir::ValueId x, double by) -> Result<ir::ValueId> {
+    const Extents ones(static_cast<size_t>(graph.type(x).rank()), 1);
+    const ir::ValueId scale = TRY(constant(DType::kF32, ones, by));
+    const ir::ValueId narrow = TRY(graph.add_one(ops::Quantize{bytes}, {x, scale}));
+    return graph.add_one(ops::Dequantize{.to = kF16}, {narrow, scale});
+  };
+  const auto product = [&](ir::ValueId x, double weight) -> Result<ir::ValueId> {
+    const ir::ValueId w = TRY(constant(bytes, {1, 128, 128}, weight));
+    const ir::ValueId scale = TRY(constant(DType::kF32, {1, 1, 1}, 0.25));
+    return graph.add_one(ops::MatrixMultiply{}, {x, TRY(graph.add_one(ops::Dequantize{.to = kF16}, {w, scale}))});
+  };
+  const ir::ValueId x = TRY(through_bytes(graph.add_input("x", TensorType(kF16, {2, 64, 128})), 0.125));
+  std::vector<ir::ValueId> parts;
+  for (const double i : {1.0, 2.0, 3.0}) {
+    const ir::ValueId heads = TRY(graph.add_one(ops::Reshape{.dims = {2, 64, 2, 64}}, {TRY(product(x, i))}));
+    const ir::ValueId turned = TRY(graph.add_one(ops::Transpose{.perm = {0, 2, 1, 3}}, {heads}));
+    parts.push_back(TRY(through_bytes(turned, 0.25 * i)));
+  }
+  const ops::MatrixMultiply by_transpose{ops::MatrixOp::kNone, ops::MatrixOp::kTranspose};
+  const ir::ValueId scores = TRY(graph.add_one(by_transpose, {parts[0], parts[1]}));
+  ir::ValueId weights = TRY(graph.add_one(ops::Softmax{3}, {scores}));
+  if (rounded) weights = TRY(through_bytes(weights, 1.0 / 128));
+  const ir::ValueId attended = TRY(graph.add_one(ops::MatrixMultiply{}, {weights, parts[2]}));
+  const ir::ValueId turned = TRY(graph.add_one(ops::Transpose{.perm = {0, 2, 1, 3}}, {attended}));
+  const ir::ValueId rows = TRY(graph.add_one(ops::Reshape{.dims = {2, 64, 128}}, {turned}));
+  graph.mark_output(TRY(product(TRY(through_bytes(rows, 0.5)), 1)), "y");
+  return graph;
+}
+
+TEST_P(CudaCode, AttentionReadsBytes) {
+  if (const auto nvrtc = cuda::Nvrtc::instance(); !nvrtc) GTEST_SKIP() << nvrtc.error().message;
+  FakeGpu gpu(GetParam().major, GetParam().minor);
+  const std::vector<HostTensor> inputs(1, HostTensor::make(DType::kF16, {2, 64, 128}).value().tensor);
+  for (const DType bytes : {DType::kI8, DType::kF8E4M3})
+    for (const bool rounded : {false, true}) {
+      if (bytes == DType::kF8E4M3 && GetParam().major < 9) continue;
+      const auto graph = attention_of_bytes(bytes, rounded);
+      ASSERT_TRUE(graph) << graph.error().message;
+      const BuildRequest request{.numerics = {.strongly_typed = true, .cublas_lt = false}, .optimization_level = 0};
+      const auto run = run_on(*gpu.backend, *graph, inputs, request);
+      ASSERT_TRUE(run) << run.error().message;
+      std::vector<std::string> tactics = run->tactics;
+      std::erase(tactics, "view");
+      EXPECT_EQ(tactics, (std::vector<std::string>{"nest", "gemm of bytes", "gemm of bytes", "gemm of bytes",
+                                                   "attention of bytes", "gemm of bytes"}))
+          << name_of(bytes) << (rounded ? ", rounded" : "");
+    }
+}
+
+/// The CPU has no kernel of these bytes, and runs Dequantize, products and softmax apart. Few weights fall beside a
+/// tie.
+TEST(CpuCode, AttentionOfBytesAgreesWithItsReferences) {
+  for (const DType bytes : {DType::kI8, DType::kF8E4M3}) {
+    const auto graph = attention_network(DType::kF32, bytes);
+    ASSERT_TRUE(graph) << graph.error().message;
+    std::vector<HostTensor> inputs;
+    for (int64_t i = 0; i < 3; ++i) {
+      std::vector<double> numbers;
+      for (int64_t at = 0; at < 2 * 4 * 128 * 64; ++at)
+        numbers.push_back(static_cast<double>((at * 37 + i) % 101 - 50));
+      inputs.push_back(HostTensor::of(bytes, {2, 4, 128, 64}, numbers));
+    }
+    const auto backend = cpu_backend();
+    ASSERT_TRUE(backend) << backend.error().message;
+    const auto run = run_on(*backend, *graph, inputs, {.optimization_level = 1});
+    ASSERT_TRUE(run) << run.error().message;
+    const auto expected = ir::interpret(*graph, inputs);
+    ASSERT_TRUE(expected) << expected.error().message;
+    const View got(run->outputs[0]), wanted((*expected)[0]);
+    double largest = 0;
+    int64_t off = 0;
+    for (int64_t i = 0; i < wanted.volume(); ++i) largest = std::max(largest, std::abs(wanted[i]));
+    ASSERT_GT(largest, 0);
+    for (int64_t i = 0; i < wanted.volume(); ++i) off += !(std::abs(got[i] - wanted[i]) <= 1e-5 * largest);
+    EXPECT_LE(off, wanted.volume() / 100) << name_of(bytes);
   }
 }
 

@@ -60,9 +60,11 @@ class CudaDamage : public testing::Test {
         const Status added = add_samples(built->graph, *gpu.backend, request, plans, samples);
         ASSERT_TRUE(added) << c.name << ": " << added.error().message;
       }
-      const auto attention = attention_network(DType::kF16);
-      ASSERT_TRUE(attention) << attention.error().message;
-      ASSERT_TRUE(add_samples(*attention, *gpu.backend, request, plans, samples));
+      for (const std::optional<DType> bytes : {std::optional<DType>(), std::optional(DType::kI8)}) {
+        const auto attention = attention_network(DType::kF16, bytes);
+        ASSERT_TRUE(attention) << attention.error().message;
+        ASSERT_TRUE(add_samples(*attention, *gpu.backend, request, plans, samples));
+      }
     }
     auto made = gpu.device->create_stream();
     ASSERT_TRUE(made);

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "ops/dequantize.h"
 #include "ops/element_wise.h"
 #include "ops/matrix_multiply.h"
+#include "ops/quantize.h"
 #include "ops/softmax.h"
 #include "plan/decided_sizes.h"
 #include "plan/validate.h"
@@ -233,15 +235,21 @@ Status add_samples(const ir::Graph& graph, Backend& backend, const BuildRequest&
   return {};
 }
 
-Result<ir::Graph> attention_network(DType dtype) {
+Result<ir::Graph> attention_network(DType dtype, std::optional<DType> bytes) {
   ir::Graph graph;
-  const auto input = [&](const char* name) {
-    return graph.add_input(name, tensor_type(dtype, Extents{2, 4, 128, 64}));
+  const double by = 1.0 / 128;
+  const ir::ValueId scale = graph.add_constant(HostTensor::of(DType::kF32, {1, 1, 1, 1}, std::span(&by, 1)), "scale");
+  const auto input = [&](const char* name) -> Result<ir::ValueId> {
+    const ir::ValueId x = graph.add_input(name, tensor_type(bytes.value_or(dtype), Extents{2, 4, 128, 64}));
+    return bytes ? graph.add_one(ops::Dequantize{dtype}, {x, scale}) : x;
   };
-  const ir::ValueId q = input("q"), k = input("k"), v = input("v");
+  const ir::ValueId q = TRY(input("q")), k = TRY(input("k")), v = TRY(input("v"));
   const ir::ValueId scores =
       TRY(graph.add_one(ops::MatrixMultiply{ops::MatrixOp::kNone, ops::MatrixOp::kTranspose}, {q, k}));
-  const ir::ValueId shares = TRY(graph.add_one(ops::Softmax{3}, {scores}));
+  ir::ValueId shares = TRY(graph.add_one(ops::Softmax{3}, {scores}));
+  if (bytes)
+    shares =
+        TRY(graph.add_one(ops::Dequantize{dtype}, {TRY(graph.add_one(ops::Quantize{*bytes}, {shares, scale})), scale}));
   const ir::ValueId mixed = TRY(graph.add_one(ops::MatrixMultiply{}, {shares, v}));
   const std::vector<double> numbers(64 * 64, 0.5);
   const ir::ValueId w = graph.add_constant(HostTensor::of(dtype, {1, 1, 64, 64}, numbers), "w");

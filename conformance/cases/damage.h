@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -25,8 +26,8 @@ struct Sample {
 Status add_samples(const ir::Graph& graph, Backend& backend, const BuildRequest& request,
                    std::vector<std::shared_ptr<plan::Plan>>& plans, std::vector<Sample>& samples);
 
-/// softmax(q k^T) v and a product with a constant.
-Result<ir::Graph> attention_network(DType dtype);
+/// softmax(q k^T) v and a product with a constant. Of `bytes` q, k, v and the softmax's result are dequantized.
+Result<ir::Graph> attention_network(DType dtype, std::optional<DType> bytes = {});
 
 /// Damages samples, the same way for the same seed.
 class Damage {

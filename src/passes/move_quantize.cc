@@ -43,12 +43,25 @@ Result<ValueId> through(ir::Patch& patch, const ir::Node& node, ValueId x) {
   return patch.add(node.op, inputs);
 }
 
-/// Whether the node turns a product of two variables, as behind attention, whose kernel writes it turned.
+/// Whether the value is a constant, or will be: the bytes of one, or a view of one.
+bool is_fixed(const ir::Graph& graph, ValueId value) {
+  if (value == ValueId::kNone || graph.constant(value)) return true;
+  const ir::NodeId producer = graph.value(value).producer;
+  if (producer == ir::NodeId::kNone) return false;
+  const ir::Node& node = graph.node(producer);
+  return (node.op.as<ops::Quantize>() || is_view(node.op)) &&
+         std::ranges::all_of(node.inputs, [&](ValueId input) { return is_fixed(graph, input); });
+}
+
+/// Whether the node turns a product of two variables, as behind attention, whose kernel writes it turned. Variables may
+/// have been bytes.
 bool is_turned_attention(const ir::Graph& graph, const ir::Node& node) {
   const ir::NodeId above = node.op.as<ops::Transpose>() ? graph.value(node.inputs[0]).producer : ir::NodeId::kNone;
   if (above == ir::NodeId::kNone || !graph.node(above).op.as<ops::MatrixMultiply>()) return false;
   return std::ranges::none_of(graph.node(above).inputs, [&](ValueId input) {
-    return graph.constant(input) || graph.producer_as<ops::Dequantize>(input);
+    const ir::NodeId producer = graph.value(input).producer;
+    const bool of_bytes = graph.producer_as<ops::Dequantize>(input);
+    return is_fixed(graph, of_bytes ? graph.node(producer).inputs[0] : input);
   });
 }
 
@@ -101,16 +114,6 @@ Status lower_dequantize(const ir::Capture& found, ir::Patch& patch) {
   std::vector<ValueId> inputs = node.inputs;
   inputs[0] = before.inputs[0];
   return patch.replace(found.value("y"), TRY(through(patch, before, TRY(patch.add(node.op, inputs)))));
-}
-
-/// Whether the value is a constant, or will be: the bytes of one, or a view of one.
-bool is_fixed(const ir::Graph& graph, ValueId value) {
-  if (value == ValueId::kNone || graph.constant(value)) return true;
-  const ir::NodeId producer = graph.value(value).producer;
-  if (producer == ir::NodeId::kNone) return false;
-  const ir::Node& node = graph.node(producer);
-  return (node.op.as<ops::Quantize>() || is_view(node.op)) &&
-         std::ranges::all_of(node.inputs, [&](ValueId input) { return is_fixed(graph, input); });
 }
 
 /// Whether two shapes are the same but for extents of 1 in front.

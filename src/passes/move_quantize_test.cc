@@ -52,6 +52,23 @@ TEST(MoveQuantize, StaysBehindTheTransposeOfAttention) {
           kTo, "(t, s)\nreturn y\n");
   EXPECT_EQ(after_pass(move_quantize, text), text);
 }
+TEST(MoveQuantize, StaysBehindTheTransposeOfAttentionToBytes) {
+  const std::string text =
+      str("p: f32[2, 3, 4]\nv: i8[2, 4, 5]\ns: f32[1, 1, 1]\nd = Dequantize", kFrom,
+          "(v, s)\nm = MatrixMultiply{a=none, b=none}(p, d)\nt = Transpose{perm=[1, 0, 2]}(m)\ny = Quantize", kTo,
+          "(t, s)\nreturn y\n");
+  EXPECT_EQ(after_pass(move_quantize, text), text);
+}
+TEST(MoveQuantize, MovesAboveTheTransposeOfAProductByWeights) {
+  const std::string weights = "w = Constant{value=i8[1, 4, 1](1, 2, 3, 4)}()\ns = Constant{value=f32[1, 1, 1](1)}()\n";
+  EXPECT_EQ(after_pass(move_quantize, str("x: f32[2, 3, 4]\n", weights, "d = Dequantize", kFrom,
+                                          "(w, s)\nm = MatrixMultiply{a=none, b=none}(x, d)\nt = "
+                                          "Transpose{perm=[1, 0, 2]}(m)\ny = Quantize",
+                                          kTo, "(t, s)\nreturn y\n")),
+            str("x: f32[2, 3, 4]\n", weights, "d = Dequantize", kFrom,
+                "(w, s)\nm = MatrixMultiply{a=none, b=none}(x, d)\n%7 = Quantize", kTo,
+                "(m, s)\ny = Transpose{perm=[1, 0, 2]}(%7)\nreturn y\n"));
+}
 TEST(LowerWeights, TurnsBytesAndTheirScales) {
   const std::string w = "q = Constant{value=i8[2, 3](1, 2, 3, 4, 5, 6)}(); s = Constant{value=f32[2, 1](1, 2)}(); ";
   EXPECT_EQ(after_pass(lower_weights, w + "d = Dequantize(q, s); y = Transpose{perm=[1, 0]}(d); return y"),

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "steps/attention_layout.h"
 
 namespace kiln {
@@ -19,9 +21,10 @@ struct Sample {
     for (const int64_t columns : {4, 4, 4, 3, 4}) params.insert(params.end(), {0, 0, 0, columns, 1});
     params.push_back(1);
   }
+  steps::Attention step;
   Status check() const {
-    TRY(AnyStep(steps::Attention{}).check(types));
-    return AnyStep(steps::Attention{}).check(types, {.inputs = inputs, .outputs = outputs, .params = params});
+    TRY(AnyStep(step).check(types));
+    return AnyStep(step).check(types, {.inputs = inputs, .outputs = outputs, .params = params});
   }
   std::string error() const { return check() ? "" : check().error().message; }
 };
@@ -78,6 +81,47 @@ TEST(AttentionStep, QuantizesItsResult) {
   sample.types.inputs.pop_back();
   sample.inputs.pop_back();
   EXPECT_EQ(sample.error(), "attention to i8 has 5 inputs; 6 are needed");
+}
+
+TEST(AttentionStep, ReadsBytes) {
+  for (const DType type : {DType::kI8, DType::kF8E4M3}) {
+    Sample sample;
+    for (size_t i = 0; i < 3; ++i) sample.types.inputs[i].dtype = type;
+    sample.step.value_scale = 0.5;
+    EXPECT_EQ(sample.error(), "");
+    sample.step.weight_scale = 0.25;
+    EXPECT_EQ(sample.error(), "");
+    sample.types.inputs[1].dtype = DType::kF16;
+    EXPECT_NE(sample.error(), "");
+    sample.types.inputs[1].dtype = type;
+    sample.types.inputs[3].dtype = DType::kF32;
+    EXPECT_EQ(sample.error(), str("attention of ", type, " with a mask of f32 makes f16"));
+    sample.types.inputs[3].dtype = DType::kI32;
+    EXPECT_EQ(sample.error().find("the mask of attention is i32"), 0u) << sample.error();
+    sample.types.inputs[3].present = false;
+    EXPECT_EQ(sample.error(), "");
+    sample.types.inputs.resize(6, {.dtype = DType::kF32, .rank = 4});
+    sample.inputs.resize(6, {1, 1, 1, 1});
+    EXPECT_EQ(sample.error(), str("attention of ", type, " to f16 has 6 inputs; 4 are needed"));
+    sample.types.inputs[5].present = false;
+    sample.types.outputs[0].dtype = DType::kI8;
+    EXPECT_EQ(sample.error(), "");
+    for (const double damage : {0.0, -1.0, static_cast<double>(INFINITY), static_cast<double>(NAN)}) {
+      Sample damaged = sample;
+      damaged.step.value_scale = damage;
+      EXPECT_NE(damaged.error(), "") << damage;
+      if (damage == 0) continue;
+      damaged = sample;
+      damaged.step.weight_scale = damage;
+      EXPECT_NE(damaged.error(), "") << damage;
+    }
+  }
+  Sample floats;
+  floats.step.weight_scale = 0.5;
+  EXPECT_EQ(floats.error(), "attention of f16 has scales of bytes");
+  Sample unsigned_bytes;
+  for (StepTensor& input : unsigned_bytes.types.inputs) input.dtype = DType::kU8;
+  EXPECT_EQ(unsigned_bytes.error(), "attention of u8; f32, f16 and bf16 are possible");
 }
 
 }  // namespace

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "ops/concatenation.h"
+#include "ops/dequantize.h"
 #include "ops/element_wise.h"
 #include "ops/matrix_multiply.h"
 #include "ops/quantize.h"
@@ -68,6 +70,7 @@ class Walk {
     for (const bool may_share : {true, false}) {
       nodes_.resize(nodes_before);
       scale_ = scale_before;
+      value_scale_ = 1;
       may_share_ = may_share;
       operands_[1] = operand(k, Scale::kAbsorbed, k_swapped, strided);
       operands_[2] = operand(v, Scale::kLeft, weighted->b == ops::MatrixOp::kTranspose, strided);
@@ -111,7 +114,9 @@ class Walk {
 
   /// Finds, from the weights up, the product that made their scores.
   std::expected<ir::NodeId, Reject> product_of_scores(ir::ValueId probabilities, int rank) {
-    const auto softmax = below_nan_guard(probabilities);
+    const auto rounded = reads_bytes() ? below_rounding(probabilities) : probabilities;
+    if (!rounded) return std::unexpected(rounded.error());
+    const auto softmax = below_nan_guard(*rounded);
     if (!softmax) return reject("the left operand is not a softmax, or others read it too");
     const auto* op = graph_.node(*softmax).op.as<ops::Softmax>();
     if (normalize_axis(op->axis, rank).value_or(-1) != rank - 1) return reject("the softmax is along axis ", op->axis);
@@ -131,6 +136,37 @@ class Walk {
       nodes_.push_back(id);
     }
     return reject("the softmax does not read a matrix product, perhaps scaled and masked, that it alone reads");
+  }
+
+  bool reads_bytes() const { return reach_.operands != QuantizedTo::kNothing; }
+  /// Whether kernels of bytes read the type.
+  bool is_operand(DType type) const {
+    return type == DType::kI8 || (type == DType::kF8E4M3 && reach_.operands == QuantizedTo::kIntegersAndFp8);
+  }
+  /// The scale of a Quantize or Dequantize by one positive constant, without a zero point or with one that is 0.
+  std::optional<double> scale_of(const ir::Node& node) const {
+    const auto scale = number(node.inputs[1]);
+    if (!scale || !(*scale > 0) || !std::isfinite(*scale)) return std::nullopt;
+    if (node.inputs.size() < 3 || node.inputs[2] == ir::ValueId::kNone) return scale;
+    const HostTensor* zero = graph_.constant(node.inputs[2]);
+    return zero && zero->volume() == 1 && View(*zero)[0] == 0 ? scale : std::nullopt;
+  }
+  /// Weights before they were rounded to bytes and became numbers again, by one scale; themselves where they were not.
+  std::expected<ir::ValueId, Reject> below_rounding(ir::ValueId weights) {
+    if (!graph_.producer_as<ops::Dequantize>(weights)) return weights;
+    if (!is_inner(weights)) return reject("others read the weights that are dequantized");
+    const ir::NodeId above = graph_.value(weights).producer;
+    const ir::ValueId bytes = graph_.node(above).inputs[0];
+    if (!is_operand(graph_.type(bytes).dtype) || !is_inner(bytes) || !graph_.producer_as<ops::Quantize>(bytes))
+      return reject("the weights are dequantized, but not quantized right before to bytes that kernels take");
+    const ir::NodeId below = graph_.value(bytes).producer;
+    const auto scale = scale_of(graph_.node(above));
+    if (!scale || scale_of(graph_.node(below)) != scale)
+      return reject("the weights are not quantized and dequantized by one constant scale without a zero point");
+    nodes_.insert(nodes_.end(), {above, below});
+    weight_scale_ = *scale;
+    weight_type_ = graph_.type(bytes).dtype;
+    return graph_.node(below).inputs[0];
   }
 
   /// The softmax that makes the weights, or makes them behind Select(IsNan(w), 0, w).
@@ -183,20 +219,27 @@ class Walk {
     ir::ValueId value;             ///< the node's input
     std::optional<double> factor;  ///< what the node multiplies by; nothing if it moves elements
   };
-  /// Walks up through nodes that move elements, and through factors if the scale may absorb them. It returns the
+  /// Walks up through nodes that move elements, and through factors if the scale may absorb them; where kernels read
+  /// bytes, to these. It returns the
   /// farthest value in whose memory the operand's elements lie at regular steps, those of a row side by side.
   std::optional<StridedView> operand(ir::ValueId value, Scale scale, bool swapped, bool strided) {
     std::vector<Link> links;  // consumers first
+    size_t least = 0;         // of the links, so many have to be followed
     for (ir::ValueId at = value; is_inner(at); at = links.back().value) {
       const ir::NodeId id = graph_.value(at).producer;
-      if (const auto unscaled = scale == Scale::kAbsorbed ? scaled(id) : std::nullopt)
+      if (reads_bytes() && graph_.node(id).op.as<ops::Dequantize>()) {
+        const auto by = scale_of(graph_.node(id));
+        if (!by) return std::nullopt;
+        links.push_back({id, graph_.node(id).inputs[0], by});
+        least = links.size();
+      } else if (const auto unscaled = scale == Scale::kAbsorbed ? scaled(id) : std::nullopt)
         links.push_back({id, unscaled->value, unscaled->factor});
       else if (may_be_viewed(graph_, id))
         links.push_back({id, graph_.node(id).inputs[0], std::nullopt});
       else
         break;
     }
-    for (size_t count = links.size() + 1; count-- > 0;) {
+    for (size_t count = links.size() + 1; count-- > least;) {
       const auto used = std::span(links).first(count);
       auto view = through(used, value);
       if (!view) continue;
@@ -209,7 +252,7 @@ class Walk {
       if (!strided && view->strides[last] != sym::Expr(1)) continue;
       for (const Link& link : used) {
         nodes_.push_back(link.node);
-        scale_ *= link.factor.value_or(1);
+        (scale == Scale::kAbsorbed ? scale_ : value_scale_) *= link.factor.value_or(1);
       }
       return view;
     }
@@ -300,14 +343,29 @@ class Walk {
     return std::nullopt;
   }
 
+  /// Why kernels of bytes do not take the mask, the weights or what becomes the result; nothing where they do, or where
+  /// kernels read floats.
+  std::optional<Reject> refused_bytes(ir::ValueId floats) const {
+    if (!reads_bytes()) return std::nullopt;
+    const DType type = graph_.type(floats).dtype, q = graph_.type(operands_[0]->source).dtype;
+    if (!is_taken(type)) return Reject{str("the result is ", graph_.type(floats), ", not of the kernel's types")};
+    if (mask_ != ir::ValueId::kNone && graph_.type(mask_).dtype != type)
+      return Reject{str("the result is ", graph_.type(floats), ", the mask ", graph_.type(mask_))};
+    if (weight_scale_ != 0 && weight_type_ != q)
+      return Reject{str("weights are rounded to ", weight_type_, ", operands are ", q)};
+    return std::nullopt;
+  }
+
   Match region(ir::NodeId root, StridedView out) {
     const size_t rank = out.extents.size();
     if (reach_.joined_keys)
       if (auto refused = split_keys()) return std::unexpected(std::move(*refused));
     for (const auto& each : operands_) {
-      if (!each) return reject("the channels of an operand do not lie side by side");
+      if (!each)
+        return reject("the channels of an operand do not lie side by side",
+                      reads_bytes() ? ", or it is not dequantized by one constant scale without a zero point" : "");
       const TensorType& type = graph_.type(each->source);
-      if (each->extents.size() != rank || !is_taken(type.dtype))
+      if (each->extents.size() != rank || !(reads_bytes() ? is_operand(type.dtype) : is_taken(type.dtype)))
         return reject("an operand is ", type, ", not of the kernel's types, or has not ", rank, " axes");
     }
     if (out.extents.back() == sym::Expr(1)) out.strides.back() = 1;
@@ -321,7 +379,9 @@ class Walk {
     const auto& [q, k, v] = operands_;
     Region region{std::move(nodes_), {q->source, k->source, v->source, mask_}, {graph_.node(root).outputs[0]}, {}};
     const ir::ValueId floats = quantized_ ? quantized_->x : region.outputs[0];
-    std::vector<ir::ValueId> others{k->source, v->source, mask_, floats};
+    std::vector<ir::ValueId> others{k->source, v->source};
+    if (!reads_bytes()) others.insert(others.end(), {mask_, floats});
+    if (const auto refused = refused_bytes(floats)) return std::unexpected(*refused);
     if (reach_.joined_keys)
       for (const auto& parts : parts_) {
         region.inputs.push_back(parts->more.source);
@@ -331,7 +391,10 @@ class Walk {
     for (const ir::ValueId value : others)
       if (value != ir::ValueId::kNone && graph_.type(value).dtype != graph_.type(q->source).dtype)
         return reject("q is ", graph_.type(q->source), ", another operand ", graph_.type(value));
-    region.data = to_record(steps::Attention{.scale = scale_, .nan_rows_are_zero = nan_rows_are_zero_});
+    region.data = to_record(steps::Attention{.scale = scale_,
+                                             .nan_rows_are_zero = nan_rows_are_zero_,
+                                             .value_scale = value_scale_,
+                                             .weight_scale = weight_scale_});
     const size_t axes = out.extents.size();
     region.params = {out.extents[0],        axes == 4 ? out.extents[1] : 1,
                      out.extents[axes - 2], reach_.joined_keys ? keys_ : k->extents[axes - 2],
@@ -391,9 +454,11 @@ class Walk {
   ir::ValueId mask_ = ir::ValueId::kNone;
   std::array<std::optional<Parts>, 2> parts_;  // of k and v, where keys are joined
   sym::Expr keys_;                             // then: of both parts
-  double scale_ = 1;
-  bool may_share_ = true;      // whether k and v may be seen as they are before heads repeat them
-  bool shares_heads_ = false;  // whether they are
+  double scale_ = 1, value_scale_ = 1;
+  double weight_scale_ = 0;          // of weights that are rounded to bytes
+  DType weight_type_ = DType::kF32;  // then: the bytes
+  bool may_share_ = true;            // whether k and v may be seen as they are before heads repeat them
+  bool shares_heads_ = false;        // whether they are
   bool nan_rows_are_zero_ = false;
   std::optional<QuantizedResult> quantized_;  // the region's last node
 };

@@ -6,6 +6,8 @@
 #include "backend/cuda/compile/gemm/gemm.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/contraction.h"
+#include "backend/cuda/tactics/kept_floats.h"
+#include "ops/quantize.h"
 #include "steps/attention.h"
 #include "steps/attention_layout.h"
 #include "sym/divisor.h"
@@ -17,19 +19,34 @@
 namespace kiln::cuda {
 namespace {
 
-/// The largest number of elements, at most 8, by which all offsets, strides and depths of the operands are aligned.
-int64_t alignment(std::span<const sym::Expr> params) {
+/// The largest number of elements, at most `most`, by which all offsets, strides and depths of the operands are
+/// aligned.
+int64_t alignment(std::span<const sym::Expr> params, int64_t most) {
   int64_t divisor = std::gcd(sym::known_divisor(params[4]), sym::known_divisor(params[5]));
   for (size_t operand = 0; operand < 5; ++operand)
     for (size_t i = 0; i < 4 && operand != 3; ++i)  // masks are read element by element
       divisor = std::gcd(divisor, sym::known_divisor(params[6 + operand * 5 + i]));
   for (size_t i = AttentionLayout::kNumParams + 1; i < params.size(); ++i)  // of what follows k and v
     if ((i - AttentionLayout::kNumParams) % 5 != 0) divisor = std::gcd(divisor, sym::known_divisor(params[i]));
-  return power_of_two_in(divisor, 8);
+  return power_of_two_in(divisor, most);
 }
 
 constexpr size_t kKvHeads = AttentionLayout::kNumParams - 1;  // among a region's parameters
 constexpr int64_t kMostJoinedQueries = 16;                    // a block's: more read keys again and again
+
+/// The type of floats around operands of bytes: of the mask, and of the result before it is quantized.
+DType element_around(const TacticContext& cx, const Region& region) {
+  const ir::NodeId root = region.nodes.back();
+  return cx.graph.node(root).op.as<ops::Quantize>() ? cx.graph.input_type(root, 0).dtype
+                                                    : cx.graph.output_type(root).dtype;
+}
+
+/// Whether FP32 may have the digits that tensor cores keep of it. Operands that are bytes have no others, nor have
+/// weights that are rounded to bytes.
+bool may_round_floats(const TacticContext& cx, const Region& region, const steps::Attention& step) {
+  if (is_kernel_float(cx.graph.type(region.inputs[0]).dtype)) return may_use_tf32(cx, region);
+  return step.weight_scale != 0 || (cx.numerics.tf32 && !needs_all_digits(cx.graph, region.nodes[0]));
+}
 
 /// Kernels for the region; none where its heads are too deep.
 Result<std::vector<AttentionCandidate>> candidates_of(const TacticContext& cx, const Region& region) {
@@ -43,15 +60,18 @@ Result<std::vector<AttentionCandidate>> candidates_of(const TacticContext& cx, c
   const steps::Attention step = TRY(from_record<steps::Attention>(region.data));
   TRY(require(step.scale > 0, "kernels take a positive scale, not ", step.scale));
   AttentionTraits traits;
-  traits.element = q.dtype;
+  const bool of_bytes = !is_kernel_float(q.dtype);
+  traits.element = of_bytes ? element_around(cx, region) : q.dtype;
+  if (of_bytes) traits.operand = q.dtype;
+  traits.rounds_weights = step.weight_scale != 0;
   traits.depth = std::max(*depth_q, *depth_v);
-  traits.align = alignment(region.params);
-  traits.tf32 = may_use_tf32(cx, region);
+  traits.align = alignment(region.params, of_bytes ? 16 : 8);
+  traits.tf32 = may_round_floats(cx, region, step);
   traits.has_mask = region.inputs[3] != ir::ValueId::kNone;
   traits.nan_rows_are_zero = step.nan_rows_are_zero;
   traits.causal = step.causal;
   traits.joined = joined;
-  if (const DType y = cx.graph.type(region.outputs[0]).dtype; y != q.dtype) traits.result = y;
+  if (const DType y = cx.graph.type(region.outputs[0]).dtype; y != traits.element) traits.result = y;
   traits.heads = region.params[0].opt() * region.params[1].opt();
   traits.queries = region.params[2].opt();
   if (const int64_t shared = region.params.size() > kKvHeads ? region.params[kKvHeads].opt() : 0;
@@ -76,22 +96,29 @@ void drop_causal_mask(const ir::Graph& graph, Region& region) {
 
 class AttentionTactic final : public AttentionRegions {
  public:
-  explicit AttentionTactic(bool joined_keys = false) : joined_keys_(joined_keys) {}
-  std::string_view name() const override { return joined_keys_ ? "attention to joined keys" : "attention"; }
+  enum class Reads : uint8_t { kFloats, kJoinedKeys, kBytes };
+  explicit AttentionTactic(Reads reads = Reads::kFloats) : reads_(reads) {}
+  std::string_view name() const override {
+    return is_joined() ? "attention to joined keys" : reads_ == Reads::kBytes ? "attention of bytes" : "attention";
+  }
 
   Match match(const TacticContext& cx, ir::NodeId root) const override {
     static constexpr DType kTypes[] = {DType::kF16, DType::kBF16, DType::kF32};
     Match region = attention_region(cx, root,
                                     {.types = kTypes,
-                                     .joined_keys = joined_keys_,
-                                     .results = joined_keys_ ? QuantizedTo::kNothing : quantized_to(cx)});
+                                     .joined_keys = is_joined(),
+                                     .results = is_joined() ? QuantizedTo::kNothing : quantized_to(cx),
+                                     .operands = reads_ == Reads::kBytes ? quantized_to(cx) : QuantizedTo::kNothing});
     if (!region) return region;
-    if (const int64_t queries = region->params[2].opt(); joined_keys_ && queries > kMostJoinedQueries)
+    if (const int64_t queries = region->params[2].opt(); is_joined() && queries > kMostJoinedQueries)
       return reject("its ", queries, " queries are more than the ", kMostJoinedQueries, " of a block");
     drop_causal_mask(cx.graph, *region);
     const auto candidates = candidates_of(cx, *region);
     if (!candidates) return reject(candidates.error().message);
-    if (candidates->empty() && joined_keys_) return reject("no kernel of joined keys takes its types or its heads");
+    if (candidates->empty() && is_joined()) return reject("no kernel of joined keys takes its types or its heads");
+    if (candidates->empty() && reads_ == Reads::kBytes)
+      return reject("no kernel takes heads of ", cx.graph.type(region->inputs[0]), " among ",
+                    element_around(cx, *region), cx.numerics.tf32 ? "" : " without TF32");
     if (candidates->empty())
       return reject("heads of ", cx.graph.type(region->inputs[0]), " are too deep for the kernels");
     return region;
@@ -119,14 +146,20 @@ class AttentionTactic final : public AttentionRegions {
   }
 
  private:
-  bool joined_keys_;
+  bool is_joined() const { return reads_ == Reads::kJoinedKeys; }
+
+  Reads reads_;
 };
 
 }  // namespace
 
 const Tactic& attention_tactic() { return the<AttentionTactic>(); }
 const Tactic& joined_attention_tactic() {
-  static const AttentionTactic tactic(true);
+  static const AttentionTactic tactic(AttentionTactic::Reads::kJoinedKeys);
+  return tactic;
+}
+const Tactic& byte_attention_tactic() {
+  static const AttentionTactic tactic(AttentionTactic::Reads::kBytes);
   return tactic;
 }
 

@@ -41,7 +41,7 @@ template <>
 TacticList tactics_of<ops::Quantize>() {
   static const std::vector<const Tactic*> kEnds = [] {
     const TacticList others = tactics_of<AnyPointwise>();
-    std::vector<const Tactic*> all{&attention_tactic(), &normalization_tactic()};
+    std::vector<const Tactic*> all{&byte_attention_tactic(), &attention_tactic(), &normalization_tactic()};
     all.insert(all.end(), others.begin(), others.end());
     return all;
   }();

@@ -27,7 +27,8 @@ class TransposeTactic final : public TransposeRegions {
 template <>
 TacticList tactics_of<ops::Transpose>() {
   static const TransposeTactic tactic;
-  static const Tactic* const kList[] = {&joined_attention_tactic(), &attention_tactic(), &tactic};
+  static const Tactic* const kList[] = {&joined_attention_tactic(), &byte_attention_tactic(), &attention_tactic(),
+                                        &tactic};
   return kList;
 }
 

@@ -25,6 +25,7 @@ KernelSource source_of(const AttentionKernel& kernel) {
   KernelSource source{row_of(*kernel.family).file, {}, std::string(entry_of(kernel))};
   source.choices.set("Element", element_name(kernel.element));
   source.choices.set("Result", element_name(kernel.result.value_or(kernel.element)));
+  source.choices.set("Operand", element_name(kernel.operand.value_or(kernel.element)));
   add_choices(source, to_record(kernel));
   if (kernel.reads_maps())
     source.prelude =
@@ -38,6 +39,8 @@ AttentionSearch::AttentionSearch(const AttentionTraits& of, const Machine& on) :
   kernel.causal = traits.causal;
   kernel.result = traits.result;
   kernel.joined = traits.joined;
+  kernel.operand = traits.operand;
+  kernel.rounds_weights = traits.rounds_weights;
   kernel.nan_rows_are_zero = traits.nan_rows_are_zero;
   kernel.piece = std::min<int64_t>(16, traits.align * size_of(kernel));
   kernel.depth = 16;
@@ -56,8 +59,10 @@ void AttentionSearch::add(const AttentionFamily& family, int64_t depth, const Sh
 std::vector<AttentionCandidate> attention_candidates(const AttentionTraits& traits, const Machine& machine) {
   if (machine.compute < 80 || traits.depth > AttentionKernel::kMostDepth || !is_kernel_float(traits.element)) return {};
   AttentionSearch search(traits, machine);
-  for (const AttentionSource* row : kRows)
+  for (const AttentionSource* row : kRows) {
+    if (traits.operand.has_value() != (row->family == &kAttentionBytes)) continue;
     if (!traits.joined || row->family == &kAttentionSplit) row->search(search);
+  }
   std::ranges::stable_sort(search.found, {}, &AttentionCandidate::estimate_us);
   return std::move(search.found);
 }

@@ -14,9 +14,11 @@ KernelSource source_of(const AttentionKernel& kernel);
 struct AttentionTraits {
   DType element = DType::kF16;
   int64_t depth = 64;  ///< the larger of q's and v's channels
-  int64_t align = 8;   ///< elements that divide both channels and all strides
+  int64_t align = 8;   ///< elements that divide both channels and all strides; of bytes up to 16
   bool has_mask = false, nan_rows_are_zero = false, causal = false;
   std::optional<DType> result = {};          ///< bytes that the result is quantized to
+  std::optional<DType> operand = {};         ///< bytes that q, k and v are
+  bool rounds_weights = false;               ///< to such bytes
   bool joined = false;                       ///< keys and values are those of two tensors each
   bool tf32 = false;                         ///< FP32 may be rounded to TF32
   int64_t queries = 1, keys = 1, heads = 1;  ///< at the optimum; heads of all batches

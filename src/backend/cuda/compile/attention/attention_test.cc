@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <set>
 #include <span>
 
@@ -127,6 +129,63 @@ TEST(AttentionKernel, MakesBytes) {
   AttentionKernel kernel;
   kernel.result = DType::kF16;
   EXPECT_FALSE(from_record<AttentionKernel>(to_record(kernel)));
+}
+TEST(AttentionKernel, OperandsOfBytesHaveOneFamily) {
+  for (const DType operand : {DType::kI8, DType::kF8E4M3}) {
+    const AttentionTraits traits{.depth = 20, .align = 4, .operand = operand, .rounds_weights = true};
+    const auto candidates = attention_candidates(traits, {});
+    EXPECT_FALSE(candidates.empty());
+    for (const AttentionCandidate& c : candidates) {
+      EXPECT_EQ(c.kernel.family, &kAttentionBytes);
+      EXPECT_EQ(c.kernel.depth, 32);
+      EXPECT_EQ(c.kernel.piece, 4);
+      EXPECT_NE(c.kernel.name().find(str(", of ", operand, ", weights rounded")), std::string::npos) << c.kernel.name();
+      EXPECT_EQ(to_record(*from_record<AttentionKernel>(to_record(c.kernel))), to_record(c.kernel));
+    }
+  }
+  // FP8 needs its instructions, FP32 leave to round what is between the products.
+  EXPECT_TRUE(attention_candidates({.operand = DType::kF8E4M3}, {.compute = 86}).empty());
+  EXPECT_FALSE(attention_candidates({.operand = DType::kI8}, {.compute = 86}).empty());
+  EXPECT_TRUE(attention_candidates({.element = DType::kF32, .operand = DType::kI8}, {}).empty());
+  EXPECT_TRUE(attention_candidates({.operand = DType::kI8, .joined = true}, {}).empty());
+  EXPECT_TRUE(attention_candidates({.depth = 129, .operand = DType::kI8}, {}).empty());
+  AttentionKernel kernel;
+  kernel.operand = DType::kI8;
+  EXPECT_FALSE(kernel.check());
+  kernel.family = &kAttentionBytes;
+  EXPECT_TRUE(kernel.check());
+  kernel.operand = DType::kU8;
+  EXPECT_FALSE(kernel.check());
+  kernel.operand.reset();
+  EXPECT_FALSE(kernel.check());
+}
+/// Of each combination one of the candidates, of all combinations all of them.
+TEST(AttentionKernel, BytesCompile) {
+  size_t turn = 0;
+  std::set<std::string> tried;
+  for (const DType operand : {DType::kI8, DType::kF8E4M3})
+    for (const DType element : {DType::kF16, DType::kBF16, DType::kF32})
+      for (const bool rounds : {false, true})
+        for (const std::optional<DType> result : {std::optional<DType>(), std::optional(operand)}) {
+          const AttentionTraits traits{.element = element,
+                                       .depth = rounds ? 64 : 100,
+                                       .align = rounds ? 16 : 1,
+                                       .has_mask = !rounds,
+                                       .causal = rounds,
+                                       .result = result,
+                                       .operand = operand,
+                                       .rounds_weights = rounds,
+                                       .tf32 = true};
+          const auto candidates = attention_candidates(traits, {});
+          const AttentionKernel& kernel = candidates[turn++ % candidates.size()].kernel;
+          tried.insert(str(kernel.warps, ' ', kernel.rows, ' ', kernel.keys));
+          ASSERT_NO_FATAL_FAILURE(expect_compiles(source_of(kernel), std::span(kArchitecturesOfFp8).first(1)))
+              << kernel.name();
+          if (testing::Test::IsSkipped()) return;
+        }
+  EXPECT_EQ(tried.size(), attention_candidates({.operand = DType::kI8}, {}).size());
+  const AttentionTraits plain{.has_mask = true, .operand = DType::kI8, .rounds_weights = true};
+  ASSERT_NO_FATAL_FAILURE(expect_compiles(source_of(attention_candidates(plain, {}).front().kernel)));
 }
 TEST(AttentionKernel, AllCompile) {
   for (const char* arch : {"sm_80", "sm_90a", "sm_100a"}) {

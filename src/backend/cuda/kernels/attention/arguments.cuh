@@ -1,5 +1,5 @@
-// The arguments of attention's kernels. The prelude has Element (f16, bf16 or float), and Result, which is Element or
-// bytes.
+// The arguments of attention's kernels. The prelude has Element (f16, bf16 or float), Result, which is Element or
+// bytes, and Operand, the type of q, k and v, which likewise is Element or bytes.
 #pragma once
 #include "backend/cuda/kernels/attention/arguments.h"
 #include "device.cuh"
@@ -8,7 +8,7 @@
 namespace kiln {
 
 using cuda::HeadStrides;
-using AttentionArguments = cuda::AttentionArgumentsOf<Element, Result>;
+using AttentionArguments = cuda::AttentionArgumentsOf<Element, Result, Operand>;
 
 /// A tile of queries of one head.
 struct AttentionTile {

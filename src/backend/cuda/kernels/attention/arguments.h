@@ -8,10 +8,11 @@ namespace kiln::cuda {
 struct HeadStrides {
   int64_t batch = 0, head = 0, row = 0;
 };
-/// Operands of T; results of R.
-template <class T, class R = T>
+/// A mask of T; results of R; q, k and v of O.
+template <class T, class R = T, class O = T>
 struct AttentionArgumentsOf {
-  const T *q = nullptr, *k = nullptr, *v = nullptr, *mask = nullptr;
+  const O *q = nullptr, *k = nullptr, *v = nullptr;
+  const T* mask = nullptr;
   R* out = nullptr;
   HeadStrides q_strides, k_strides, v_strides, mask_strides, out_strides;
   int32_t batch = 0, heads = 0;
@@ -23,8 +24,11 @@ struct AttentionArgumentsOf {
   float out_inverse = 1, out_zero = 0;  ///< of results of bytes: 1 / scale, and the zero point
   /// Kernels of joined keys read the first `first_keys` keys of k and v, and the others of more_k and more_v.
   int32_t first_keys = 0;
-  const T *more_k = nullptr, *more_v = nullptr;
+  const O *more_k = nullptr, *more_v = nullptr;
   HeadStrides more_k_strides, more_v_strides;
+  /// Of operands of bytes: what sums of weights times bytes are multiplied by, and 1 / scale of weights that are
+  /// rounded.
+  float sum_scale = 1, weight_inverse = 0;
 };
 
 }  // namespace kiln::cuda

@@ -30,7 +30,8 @@ bool AttentionKernel::reads_maps() const { return family->plan_maps != nullptr; 
 std::string AttentionKernel::name() const {
   return str(family->name, ' ', queries(), " queries in ", warps, " warps, ", keys, " keys", turns ? " in turns" : "",
              stages == 2 ? "" : str(", ", stages, " stages"), causal ? ", causal" : "", joined ? ", joined" : "",
-             piece == 16 ? "" : str(", pieces of ", piece, " bytes"), result ? str(", to ", *result) : "");
+             piece == 16 ? "" : str(", pieces of ", piece, " bytes"), operand ? str(", of ", *operand) : "",
+             rounds_weights ? ", weights rounded" : "", result ? str(", to ", *result) : "");
 }
 
 Status AttentionKernel::check() const {
@@ -43,6 +44,12 @@ Status AttentionKernel::check() const {
   TRY(require(!result || steps::is_quantized_result(*result), "attention's kernels do not quantize to ",
               result.value_or(element)));
   TRY(require(!joined || family == &kAttentionSplit, "attention's ", family->name, " kernels read keys of one tensor"));
+  TRY(require(operand.has_value() == (family == &kAttentionBytes), "attention's ", family->name, " kernels read ",
+              operand.has_value() ? "floats" : "bytes"));
+  TRY(require(!operand || ((*operand == DType::kI8 || *operand == DType::kF8E4M3) && keys % 32 == 0 && depth % 32 == 0),
+              "there is no attention kernel of ", operand.value_or(element), ", ", depth, " channels and ", keys,
+              " keys"));
+  TRY(require(operand || !rounds_weights, "attention's kernels of floats do not round weights"));
   return require(piece >= 1 && piece <= 16 && std::has_single_bit(static_cast<uint64_t>(piece)),
                  "an attention kernel loads pieces of ", piece, " bytes; a power of two up to 16 is needed");
 }

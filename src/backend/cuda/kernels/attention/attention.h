@@ -33,6 +33,10 @@ struct AttentionKernel {
   bool causal = false;          ///< the last query sees all keys, each one before it one fewer
   bool joined = false;          ///< keys and values are those of two tensors each: of kAttentionSplit
   std::optional<DType> result;  ///< bytes that the result is quantized to; none: it has the type of the elements
+  /// Of kAttentionBytes: the bytes that q, k and v are, and whether weights are rounded to such bytes. The mask, and a
+  /// result that is not quantized, are elements.
+  std::optional<DType> operand = {};
+  bool rounds_weights = false;
 
   static constexpr int64_t kMostDepth = 128;
   int64_t queries() const;  ///< of a block
@@ -44,6 +48,7 @@ struct AttentionKernel {
     f("rows", self.rows), f("keys", self.keys), f("stages", self.stages), f("piece", self.piece);
     f("turns", self.turns), f("has_mask", self.has_mask), f("nan_rows_are_zero", self.nan_rows_are_zero);
     f("causal", self.causal), f("joined", self.joined), f("result", self.result);
+    f("operand", self.operand), f("rounds_weights", self.rounds_weights);
   }
 };
 std::string_view entry_of(const AttentionKernel& kernel);

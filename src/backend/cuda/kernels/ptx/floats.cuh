@@ -25,10 +25,14 @@ __device__ __forceinline__ float to_float(f16 x) {
 __device__ __forceinline__ float to_float(bf16 x) { return __uint_as_float(unsigned(x.bits) << 16); }
 __device__ __forceinline__ float to_float(int8_t x) { return x; }
 __device__ __forceinline__ float to_float(uint8_t x) { return x; }
-__device__ __forceinline__ float to_float(e4m3 x) {
+/// Two e4m3 as halves, the first in the low byte and the low half.
+__device__ __forceinline__ unsigned halves_of(unsigned short bytes) {
   unsigned pair;
-  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"(static_cast<unsigned short>(x.bits)));
-  return to_float(f16{static_cast<unsigned short>(pair)});
+  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"(bytes));
+  return pair;
+}
+__device__ __forceinline__ float to_float(e4m3 x) {
+  return to_float(f16{static_cast<unsigned short>(halves_of(static_cast<unsigned short>(x.bits)))});
 }
 
 template <class T>
