@@ -36,7 +36,8 @@ std::string refusal(const ir::Graph& graph, const ByteProduct& product, const Ma
   const bool has_zero = x.inputs.size() > 2 && x.inputs[2] != ValueId::kNone;
   if (has_zero && !graph.constant(x.inputs[2])) return "x's zero point is computed; kernels take a constant";
   if (const auto* convolution = node.op.as<ops::Convolution>()) {
-    if (convolution->groups != 1) return "kernels of bytes have one group";
+    if (convolution->groups != 1)  // its kernels pad with a zero point
+      return graph.input_type(product.x, 0).dtype == DType::kF8E4M3 ? "no depthwise kernel takes FP8" : "";
     const bool pads_behind = std::ranges::any_of(convolution->post_pads, [](int64_t pixels) { return pixels != 0; });
     if (has_zero && (pads_behind || window_of(*convolution, {}).has_pads()))
       return "x has a zero point, and kernels pad with 0";
@@ -93,7 +94,7 @@ class ByteConvolution final : public Tactic {
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
     const auto step = step_of(cx, region);
     CHECK(step.has_value());
-    return filter_variants(cx, region, Filter(*step));
+    return filter_variants(cx, region, Filter(*step, channels_of(cx, region)));
   }
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
     const auto tuning = TRY(from_record<ConvolutionTuning>(variant.params));
@@ -107,10 +108,15 @@ class ByteConvolution final : public Tactic {
   }
 
  private:
+  /// Of the result.
+  static int64_t channels_of(const TacticContext& cx, const Region& region) {
+    return *cx.graph.type(region.inputs[1]).shape[0].constant();
+  }
   static Result<steps::QuantizedConvolution> step_of(const TacticContext& cx, const Region& region) {
     const Extents w = TRY(cx.graph.type(region.inputs[1]).extents());
     const auto& op = *contraction_of_bytes(cx, region).as<ops::Convolution>();
     return steps::QuantizedConvolution{.window = window_of(op, Extents(w.begin() + 2, w.end())),
+                                       .is_depthwise = op.groups != 1,
                                        .epilogue = TRY(epilogue_of(region))};
   }
 };

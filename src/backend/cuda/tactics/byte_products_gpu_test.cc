@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/cuda/tactics/byte_products.h"
+#include "backend/cuda/tactics/convolution.h"
 #include "backend/cuda/testing/on_gpu.h"
 #include "ops/activation.h"
 #include "ops/convolution.h"
@@ -77,15 +78,16 @@ struct Case {
   std::vector<int64_t> strides = {}, pads = {};
   int64_t x_zero = 0, y_zero = 0;
   bool residual = false;
+  std::vector<int64_t> dilations = {};
 };
 
 class BytesOnGpu : public OnGpu {
  protected:
   /// Every variant makes the reference's bytes, but for one level where a sum falls beside a tie; or its numbers.
-  void check(const std::string& name, const ByteNet& n, const Tactic& tactic) {
+  void check(const std::string& name, const ByteNet& n, const Tactic& tactic, const VariantRun& options = {}) {
     const auto expected = ir::interpret(n.net.graph, n.net.inputs);
     ASSERT_TRUE(expected) << name << ": " << expected.error().message;
-    const auto ran = run_variants(*gpu_, n.net.graph, tactic, n.net.inputs, {});
+    const auto ran = run_variants(*gpu_, n.net.graph, tactic, n.net.inputs, options);
     ASSERT_TRUE(ran) << name << ": " << ran.error().message;
     ASSERT_FALSE(ran->empty()) << name;
     const HostTensor& want = (*expected)[0];
@@ -113,6 +115,8 @@ class BytesOnGpu : public OnGpu {
     ops::Convolution op;
     op.strides = c.strides;
     op.pre_pads = op.post_pads = c.pads;
+    op.dilations = c.dilations;
+    if (c.w[1] != c.x[1]) op.groups = c.x[1];
     const ir::ValueId x = n.input(c.x, c.x_zero), w = n.weights(c.w, 0, volume(c.w) / c.w[0]);
     ir::ValueId y = n.net.add(op, {x, w, n.net.constant(c.number, {c.w[0]}, 0.5)});
     if (c.residual) y = n.net.add(ops::ElementWise{}, {y, n.input(*n.net.graph.type(y).extents())});
@@ -148,6 +152,31 @@ TEST_F(BytesOnGpu, Convolutions) {
   };
   for (const Case& c : cases) check(c.name, convolution(c), byte_convolution_tactic());
 }
+TEST_F(BytesOnGpu, Depthwise) {
+  const Case cases[] = {
+      {"3x3", kI8, kF32, kI8, {2, 96, 14, 15}, {96, 1, 3, 3}, {1, 1}, {1, 1}},
+      {"3x3 in halves", kI8, kF16, kI8, {2, 64, 15, 14}, {64, 1, 3, 3}, {1, 1}, {1, 1}},
+      {"steps of 2", kI8, kF32, kI8, {1, 72, 17, 30}, {72, 1, 3, 3}, {2, 2}, {1, 1}},
+      {"steps of 3", kI8, kF32, kI8, {1, 20, 17, 30}, {20, 1, 4, 4}, {3, 3}, {1, 2}},
+      {"5x5", kI8, kF32, kI8, {1, 36, 11, 13}, {36, 1, 5, 5}, {1, 1}, {2, 2}},
+      {"5x5 in steps of 2", kU8, kF16, kU8, {3, 40, 14, 13}, {40, 1, 5, 5}, {2, 2}, {2, 2}},
+      {"7x7", kI8, kF32, kI8, {1, 44, 9, 8}, {44, 1, 7, 7}, {1, 1}, {3, 3}},
+      {"zero points and pads", kU8, kF32, kU8, {2, 32, 12, 13}, {32, 1, 3, 3}, {1, 1}, {1, 1}, 131, 7},
+      {"a zero point below 0, and pads", kI8, kF32, kI8, {1, 24, 9, 9}, {24, 1, 5, 5}, {2, 2}, {2, 2}, -77, 3},
+      {"odd channels", kU8, kF32, kI8, {2, 7, 9, 10}, {7, 1, 3, 3}, {1, 1}, {1, 1}, 99},
+      {"pairs of channels", kI8, kF16, kI8, {1, 30, 9, 10}, {30, 1, 3, 3}, {2, 1}, {1, 1}},
+      {"taps apart", kI8, kF32, kI8, {1, 16, 12, 12}, {16, 1, 3, 3}, {1, 1}, {2, 2}, 5, 0, false, {2, 2}},
+      {"a residual", kI8, kF32, kI8, {1, 48, 10, 11}, {48, 1, 3, 3}, {1, 1}, {1, 1}, 0, 0, true},
+      {"a residual in halves", kI8, kF16, {}, {1, 48, 10, 11}, {48, 1, 3, 3}, {1, 1}, {1, 1}, 0, 0, true},
+      {"to floats", kU8, kF32, {}, {1, 12, 10, 10}, {12, 1, 3, 3}, {1, 1}, {1, 1}, 128},
+      {"a row of taps", kI8, kF32, kI8, {1, 16, 9, 20}, {16, 1, 1, 5}, {1, 1}, {0, 2}},
+      {"a column of taps", kI8, kF32, kI8, {1, 16, 20, 9}, {16, 1, 5, 1}, {2, 1}, {2, 0}},
+      {"one axis", kI8, kF32, kI8, {2, 64, 101}, {64, 1, 9}, {2}, {4}},
+      {"three axes", kI8, kF32, kI8, {1, 8, 5, 6, 7}, {8, 1, 3, 3, 3}, {1, 1, 1}, {1, 1, 1}, 17},
+      {"many pictures", kI8, kF16, kI8, {20, 144, 28, 28}, {144, 1, 3, 3}, {1, 1}, {1, 1}},
+  };
+  for (const Case& c : cases) check(c.name, convolution(c), byte_convolution_tactic(), {.optimization_level = 5});
+}
 TEST_F(BytesOnGpu, Products) {
   for (const auto& [type, number, to] : {std::tuple{kI8, kF32, std::optional(kI8)},
                                          {kU8, kF32, std::optional(kI8)},
@@ -169,6 +198,46 @@ TEST_F(BytesOnGpu, Products) {
         n.finish(n.net.add(op, {x, w}), to, 3);
         check(str(type, " to ", to.value_or(number), ", ", m, " x ", columns, " x ", k), n, byte_product_tactic());
       }
+}
+/// A depthwise convolution of FP16, with a bias and a relu.
+Net depthwise_of_halves(const ops::Convolution& op, const Extents& x, const Extents& w) {
+  Net net(kF16, Net::Inputs::kNone);
+  const ir::ValueId y = net.add(op, {net.input(x), net.constant(w), net.constant({w[0]})});
+  net.finish(net.add(ops::Activation{}, {y}));
+  return net;
+}
+TEST_F(BytesOnGpu, DISABLED_DepthwiseRates) {
+  for (const auto& [batch, channels, size, kernel, stride] : {std::array<int64_t, 5>{1, 32, 112, 3, 1},
+                                                              {1, 144, 56, 5, 2},
+                                                              {1, 672, 14, 5, 1},
+                                                              {1, 1152, 7, 5, 1},
+                                                              {128, 32, 112, 3, 1},
+                                                              {128, 96, 112, 3, 2},
+                                                              {128, 144, 56, 3, 1},
+                                                              {128, 240, 28, 5, 1},
+                                                              {128, 672, 14, 5, 1},
+                                                              {128, 1152, 7, 3, 1}}) {
+    ops::Convolution op;
+    op.strides = {stride, stride};
+    op.pre_pads = op.post_pads = {kernel / 2, kernel / 2};
+    op.groups = channels;
+    const Extents from = {batch, channels, size, size}, taps = {channels, 1, kernel, kernel};
+    ByteNet n(kI8, kF16, Net::Inputs::kNone);
+    n.made_inputs = false;
+    const ir::ValueId x = n.input(from), w = n.weights(taps, 0, kernel * kernel);
+    n.finish(n.net.add(ops::Activation{}, {n.net.add(op, {x, w, n.net.constant(kF16, {channels}, 0.5)})}), kI8, 4);
+    const VariantRun options{.timed = true, .made_up = true, .only = "depthwise", .optimization_level = 5};
+    const double pixels = static_cast<double>(batch * (size / stride) * (size / stride));
+    const double operations = 2 * pixels * static_cast<double>(channels * kernel * kernel);
+    const std::string name = str(batch, " of ", channels, " x ", size, ", ", kernel, "x", kernel, " by ", stride);
+    const auto bytes = run_variants(*gpu_, n.net.graph, byte_convolution_tactic(), n.net.inputs, options);
+    ASSERT_TRUE(bytes) << bytes.error().message;
+    print_rates(str("bytes ", name), operations, *bytes);
+    const Net halves = depthwise_of_halves(op, from, taps);
+    const auto fp16 = run_variants(*gpu_, halves.graph, convolution_tactic(), {}, options);
+    ASSERT_TRUE(fp16) << fp16.error().message;
+    print_rates(str("fp16 ", name), operations, *fp16);
+  }
 }
 TEST_F(BytesOnGpu, Rates) {
   for (const DType type : {kI8, kF8})
