@@ -124,25 +124,18 @@ class ByteConvolution final : public Tactic {
 class ByteMatrixMultiply final : public Tactic {
  public:
   std::string_view name() const override { return "gemm of bytes"; }
-  Match match(const TacticContext& cx, ir::NodeId root) const override {
-    return match_bytes(cx, root, is_product, -1, ResultOrder::kRowMajor);
-  }
+  Match match(const TacticContext& cx, ir::NodeId root) const override { return match_product_of_bytes(cx, root); }
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
-    return product_variants(cx, region, op_of(cx, region));
+    return product_variants(cx, region, *contraction_of_bytes(cx, region).as<ops::MatrixMultiply>());
   }
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
     const auto tuning = TRY(from_record<ProductTuning>(variant.params));
-    const steps::QuantizedMatrixMultiply step{.op = op_of(cx, region), .epilogue = TRY(epilogue_of(region))};
+    const steps::QuantizedMatrixMultiply step = TRY(step_of_product_of_bytes(cx, region));
     StepDraft draft = cuda_step(step, tuning);
     const TensorType& a = cx.graph.type(region.inputs[0]);
     const ByteScales scales = scales_of(cx, region, *a.shape[static_cast<size_t>(a.rank()) - 1].constant());
     draft.binary = TRY(compile_kernel(cx, source_of(*tuning.gemm, step.epilogue, scales)));
     return draft;
-  }
-
- private:
-  static const ops::MatrixMultiply& op_of(const TacticContext& cx, const Region& region) {
-    return *contraction_of_bytes(cx, region).as<ops::MatrixMultiply>();
   }
 };
 
@@ -150,6 +143,14 @@ class ByteMatrixMultiply final : public Tactic {
 
 const Tactic& byte_convolution_tactic() { return the<ByteConvolution>(); }
 const Tactic& byte_product_tactic() { return the<ByteMatrixMultiply>(); }
+
+Match match_product_of_bytes(const TacticContext& cx, ir::NodeId root) {
+  return match_bytes(cx, root, is_product, -1, ResultOrder::kRowMajor);
+}
+Result<steps::QuantizedMatrixMultiply> step_of_product_of_bytes(const TacticContext& cx, const Region& region) {
+  return steps::QuantizedMatrixMultiply{.op = *contraction_of_bytes(cx, region).as<ops::MatrixMultiply>(),
+                                        .epilogue = TRY(epilogue_of(region))};
+}
 
 bool takes_bytes(const ir::Graph& graph, ir::NodeId contraction, const Machine& machine) {
   const auto product = find_byte_product(graph, contraction, rules_of(machine));

@@ -2,8 +2,10 @@
 // GPU only.
 #include <gtest/gtest.h>
 
+#include "backend/cuda/device/cublaslt.h"
 #include "backend/cuda/tactics/byte_products.h"
 #include "backend/cuda/tactics/convolution.h"
+#include "backend/cuda/tactics/cublaslt.h"
 #include "backend/cuda/testing/on_gpu.h"
 #include "ops/activation.h"
 #include "ops/convolution.h"
@@ -53,13 +55,13 @@ struct ByteNet {
                       : net.add(ops::Dequantize{.to = number}, {q, s});
   }
   /// Numbers of constant bytes, with a scale a channel along `axis`; a sum of `products` of them is about 1 in size.
-  ir::ValueId weights(const Extents& extents, size_t axis, int64_t products) {
+  ir::ValueId weights(const Extents& extents, size_t axis, int64_t products, bool by_channel = true) {
     const DType of = type == kF8 ? kF8 : kI8;
-    Extents by_channel(extents.size(), 1);
-    by_channel[axis] = extents[axis];
+    Extents scale_extents(extents.size(), 1);
+    if (by_channel) scale_extents[axis] = extents[axis];
     const ir::ValueId q = net.graph.add_constant(elements(of, extents));
     return net.add(ops::Dequantize{.to = number},
-                   {q, scales(by_channel, scale(of) / std::sqrt(static_cast<double>(products)))});
+                   {q, scales(scale_extents, scale(of) / std::sqrt(static_cast<double>(products)))});
   }
   void finish(ir::ValueId y, std::optional<DType> to, size_t rank, int64_t zero_point = 0) {
     if (!to) return net.finish(y);
@@ -199,6 +201,46 @@ TEST_F(BytesOnGpu, Products) {
         check(str(type, " to ", to.value_or(number), ", ", m, " x ", columns, " x ", k), n, byte_product_tactic());
       }
 }
+TEST_F(BytesOnGpu, CublasLt) {
+  if (const auto library = CublasLt::instance(); !library) GTEST_SKIP() << library.error().message;
+  int num_run = 0;
+  struct LtCase {
+    DType type, number;
+    std::optional<DType> to;
+    bool by_channel, bias, relu;
+  };
+  for (const LtCase& c : {LtCase{kI8, kF32, kI8, false, false, false},
+                          {kI8, kF32, kI8, true, false, false},
+                          {kI8, kF32, kI8, true, true, true},
+                          {kF8, kF16, {}, false, false, false},
+                          {kF8, kF16, {}, true, true, true},
+                          {kF8, kF32, {}, false, false, false},
+                          {kF8, kF16, kF8, false, true, true},
+                          {kF8, kF16, kF8, true, false, false}})
+    for (const bool transposed : {false, true}) {
+      ByteNet n(c.type, c.number);
+      constexpr int64_t kRows = 72, kDepth = 256, kColumns = 208;
+      const Extents b = transposed ? Extents{1, kColumns, kDepth} : Extents{1, kDepth, kColumns};
+      const ir::ValueId x = n.input({2, kRows, kDepth});
+      const ir::ValueId w = n.weights(b, transposed ? 1 : 2, kDepth, c.by_channel);
+      const ops::MatrixMultiply op{.b = transposed ? ops::MatrixOp::kTranspose : ops::MatrixOp::kNone};
+      ir::ValueId y = n.net.add(op, {x, w});
+      if (c.bias) y = n.net.add(ops::ElementWise{}, {y, n.net.constant(c.number, {1, 1, kColumns}, 0.5)});
+      if (c.relu) y = n.net.add(ops::Activation{}, {y});
+      n.finish(y, c.to, 3);
+      const std::string name = str(c.type, " to ", c.to.value_or(c.number), c.by_channel ? " by channels" : "",
+                                   c.bias ? " with a bias" : "", transposed ? ", b transposed" : "");
+      const auto ran = run_variants(*gpu_, n.net.graph, cublaslt_byte_tactic(), n.net.inputs, {});
+      if (!ran) {  // a version of the library, or a GPU, for which it has no such product
+        std::printf("%s: %s\n", name.c_str(), ran.error().message.c_str());
+        continue;
+      }
+      std::printf("%s: %zu variants\n", name.c_str(), ran->size());
+      check(name, n, cublaslt_byte_tactic());
+      ++num_run;
+    }
+  EXPECT_GT(num_run, 0);
+}
 /// A depthwise convolution of FP16, with a bias and a relu.
 Net depthwise_of_halves(const ops::Convolution& op, const Extents& x, const Extents& w) {
   Net net(kF16, Net::Inputs::kNone);
@@ -249,7 +291,11 @@ TEST_F(BytesOnGpu, Rates) {
       const auto ran =
           run_variants(*gpu_, n.net.graph, byte_product_tactic(), n.net.inputs, {.timed = true, .made_up = true});
       ASSERT_TRUE(ran) << ran.error().message;
-      print_rates(str(type, " ", size), 2.0 * static_cast<double>(size * size * size), *ran);
+      const double operations = 2.0 * static_cast<double>(size * size * size);
+      print_rates(str(type, " ", size), operations, *ran);
+      if (const auto theirs =
+              run_variants(*gpu_, n.net.graph, cublaslt_byte_tactic(), n.net.inputs, {.timed = true, .made_up = true}))
+        print_rates(str(type, " ", size, " by cuBLASLt"), operations, *theirs);
     }
   for (const auto& [batch, in, out, size, kernel, stride] : {std::array<int64_t, 6>{128, 64, 64, 56, 3, 1},
                                                              {128, 64, 256, 56, 1, 1},
