@@ -28,13 +28,27 @@ using steps::ByteOperand;
 
 ByteRules rules_of(const Machine& machine) { return {.halves = true, .fp8 = machine.compute >= 89}; }
 
+/// Whether a value is a constant, or becomes one when constants are folded: whether weights stay bytes is asked before
+/// the Reshape of a zero point to x's rank is folded.
+bool is_fixed(const ir::Graph& graph, ValueId value) {
+  while (!graph.constant(value)) {
+    const ir::NodeId producer = graph.value(value).producer;
+    if (producer == ir::NodeId::kNone || graph.node(producer).inputs.empty()) return false;
+    const std::span<const ValueId> inputs = graph.node(producer).inputs;
+    const auto is_known = [&](ValueId input) { return input == ValueId::kNone || graph.constant(input); };
+    if (inputs[0] == ValueId::kNone || !std::ranges::all_of(inputs.subspan(1), is_known)) return false;
+    value = inputs[0];
+  }
+  return true;
+}
+
 /// Why no kernel takes a product of bytes; empty if one does.
 std::string refusal(const ir::Graph& graph, const ByteProduct& product, const Machine& machine) {
   if (machine.compute < 80) return "kernels of bytes need compute capability 8.0";
   const ir::Node& node = graph.node(product.contraction);
   const ir::Node& x = graph.node(product.x);
   const bool has_zero = x.inputs.size() > 2 && x.inputs[2] != ValueId::kNone;
-  if (has_zero && !graph.constant(x.inputs[2])) return "x's zero point is computed; kernels take a constant";
+  if (has_zero && !is_fixed(graph, x.inputs[2])) return "x's zero point is computed; kernels take a constant";
   if (const auto* convolution = node.op.as<ops::Convolution>()) {
     if (convolution->groups != 1)  // its kernels pad with a zero point
       return graph.input_type(product.x, 0).dtype == DType::kF8E4M3 ? "no depthwise kernel takes FP8" : "";

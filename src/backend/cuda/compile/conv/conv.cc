@@ -91,6 +91,9 @@ std::vector<ConvCandidate> conv_candidates(const ConvTraits& traits, const Machi
     if (traits.types.is_of_bytes() && !source->family->takes_bytes) continue;
     source->search(search);
   }
+  // Tensor cores' kernels of bytes have one group; those of depthwise convolutions pad with x's zero point.
+  if (traits.types.is_of_bytes() && traits.filter.groups > 1)
+    std::erase_if(search.found, [](const ConvCandidate& c) { return !c.kernel->facts().pads_with_zero; });
   std::ranges::stable_sort(search.found, {}, &ConvCandidate::estimate_us);
   return std::move(search.found);
 }

@@ -291,6 +291,8 @@ TEST(Conv, DepthwiseBytesAreWordsOfTaps) {
   apart.kernel_w = 0;  // dilated
   EXPECT_TRUE(kernels_of<ConvDepthwiseBytes>(apart).empty());
   EXPECT_FALSE(kernels_of<ConvDepthwise>(apart).empty());
+  for (const ConvCandidate& c : conv_candidates(depthwise_of_bytes(3, 3, 1), {}))
+    EXPECT_TRUE(c.kernel->facts().pads_with_zero) << c.kernel->name();
 }
 TEST(Conv, DepthwiseBytesRefuseOtherWindows) {
   ConvDepthwiseBytes kernel;
