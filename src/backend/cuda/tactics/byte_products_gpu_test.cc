@@ -1,5 +1,5 @@
-// Convolutions and products of bytes: every variant against the ops' references, and their rates; on a machine with a
-// GPU only.
+// Convolutions and products of bytes: every variant against the ops' references, and their rates, on a machine with a
+// GPU; and when they apply.
 #include <gtest/gtest.h>
 
 #include "backend/cuda/device/cublaslt.h"
@@ -13,6 +13,7 @@
 #include "ops/element_wise.h"
 #include "ops/matrix_multiply.h"
 #include "ops/quantize.h"
+#include "ops/reshape.h"
 #include "tensor/view.h"
 
 namespace kiln::cuda {
@@ -128,6 +129,26 @@ class BytesOnGpu : public OnGpu {
   }
 };
 
+/// Whether weights stay bytes beside an x whose zero point a Reshape makes of a constant, or of an input.
+bool takes_reshaped_zero(bool is_constant, int64_t groups) {
+  ByteNet n(kU8, kF32);
+  ir::Graph& graph = n.net.graph;
+  const ir::ValueId given = is_constant ? n.zero(kU8, 1, 131) : graph.add_input("zero", tensor_type(kU8, Extents{1}));
+  const ir::ValueId zero = n.net.add(ops::Reshape{.dims = {1, 1, 1, 1}}, {given});
+  const ir::ValueId q = graph.add_input("q", tensor_type(kU8, Extents{1, 16, 8, 8}));
+  const ir::ValueId x = n.net.add(ops::Dequantize{.to = kF32}, {q, n.one(4, 0.04), zero});
+  ops::Convolution op;
+  op.groups = groups;
+  const ir::ValueId y = n.net.add(op, {x, n.weights({16, 16 / groups, 3, 3}, 0, 9)});
+  return takes_bytes(graph, graph.value(y).producer, Machine());
+}
+TEST(TakesBytes, BesideAZeroPointThatIsNotFoldedYet) {
+  for (const int64_t groups : {1, 16}) {
+    EXPECT_TRUE(takes_reshaped_zero(/*is_constant=*/true, groups));
+    EXPECT_FALSE(takes_reshaped_zero(/*is_constant=*/false, groups));
+  }
+  EXPECT_FALSE(takes_reshaped_zero(/*is_constant=*/true, 2)) << "groups of more than a channel";
+}
 TEST_F(BytesOnGpu, Convolutions) {
   const Case cases[] = {
       {"3x3", kI8, kF32, kI8, {2, 64, 14, 14}, {64, 64, 3, 3}, {1, 1}, {1, 1}},
