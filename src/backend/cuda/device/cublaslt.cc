@@ -25,6 +25,7 @@ Result<CublasLt> load_cublaslt() {
   TRY(library.bind(found.algo_get_heuristic, "cublasLtMatmulAlgoGetHeuristic"));
   TRY(library.bind(found.algo_check, "cublasLtMatmulAlgoCheck"));
   TRY(library.bind(found.algo_config_get_attribute, "cublasLtMatmulAlgoConfigGetAttribute"));
+  TRY(library.bind(found.algo_cap_get_attribute, "cublasLtMatmulAlgoCapGetAttribute"));
   TRY(library.bind(found.matmul, "cublasLtMatmul"));
   found.version = static_cast<int64_t>(found.get_version());
   return found;

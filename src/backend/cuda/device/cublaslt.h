@@ -30,21 +30,27 @@ struct LtHeuristicResult {
 };
 
 /// cudaDataType_t
-enum LtDataType : int { kLtF32 = 0, kLtF16 = 2, kLtBF16 = 14 };
+enum LtDataType : int { kLtF32 = 0, kLtF16 = 2, kLtI8 = 3, kLtBF16 = 14, kLtE4M3 = 28 };
 /// cublasComputeType_t
-enum LtComputeType : int { kLtCompute32F = 68, kLtCompute32FFastTf32 = 77 };
+enum LtComputeType : int { kLtCompute32F = 68, kLtCompute32I = 72, kLtCompute32FFastTf32 = 77 };
 /// cublasOperation_t
 enum LtOperation : int { kLtAsIs = 0, kLtTranspose = 1 };
 /// cublasLtEpilogue_t
 enum LtEpilogue : int { kLtEpilogueNone = 1, kLtEpilogueRelu = 2, kLtEpilogueBias = 4, kLtEpilogueReluBias = 6 };
+/// cublasLtPointerMode_t
+enum LtPointerMode : int { kLtAlphaVector = 3 };  ///< on the device, one a row of the result; beta is 0
+/// Bits of cublasLtPointerModeMask_t, which say what an algorithm takes
+enum LtPointerModes : uint32_t { kLtTakesAlphaVector = 8 };
 /// cublasLtReductionScheme_t
 enum LtReduction : uint32_t { kLtReduceInComputeType = 2 };
 /// cublasLtMatmulDescAttributes_t
 enum LtMatmulAttribute : int {
+  kLtPointerMode = 2,
   kLtTransposeA = 3,
   kLtTransposeB = 4,
   kLtEpilogue = 7,
   kLtBiasPointer = 8,
+  kLtFastAccumulation = 25,
   kLtBiasDataType = 26
 };
 /// cublasLtMatrixLayoutAttribute_t
@@ -60,6 +66,9 @@ enum LtPreferenceAttribute : int {
 };
 /// cublasLtMatmulAlgoConfigAttributes_t
 enum LtAlgoAttribute : int { kLtAlgoId = 0, kLtAlgoTile = 1, kLtAlgoSplits = 2, kLtAlgoStages = 6, kLtAlgoCluster = 8 };
+
+/// cublasLtMatmulAlgoCapAttributes_t
+enum LtCapability : int { kLtCapPointerModes = 11 };
 
 /// Its functions, named as there without `cublasLt`; results are cublasStatus_t, 0 for success.
 struct CublasLt {
@@ -82,6 +91,7 @@ struct CublasLt {
   int (*algo_check)(LtContext* context, LtMatmulDesc* desc, LtMatrixLayout* a, LtMatrixLayout* b, LtMatrixLayout* c,
                     LtMatrixLayout* d, const LtAlgo* algo, LtHeuristicResult* result);
   int (*algo_config_get_attribute)(const LtAlgo* algo, int attribute, void* value, size_t bytes, size_t* written);
+  int (*algo_cap_get_attribute)(const LtAlgo* algo, int attribute, void* value, size_t bytes, size_t* written);
   int (*matmul)(LtContext* context, LtMatmulDesc* desc, const void* alpha, const void* a, LtMatrixLayout* a_layout,
                 const void* b, LtMatrixLayout* b_layout, const void* beta, const void* c, LtMatrixLayout* c_layout,
                 void* d, LtMatrixLayout* d_layout, const LtAlgo* algo, void* workspace, size_t workspace_bytes,

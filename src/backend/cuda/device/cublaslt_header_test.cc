@@ -32,13 +32,22 @@ SAME(preference_set_attribute, cublasLtMatmulPreferenceSetAttribute);
 SAME(algo_get_heuristic, cublasLtMatmulAlgoGetHeuristic);
 SAME(algo_check, cublasLtMatmulAlgoCheck);
 SAME(algo_config_get_attribute, cublasLtMatmulAlgoConfigGetAttribute);
+SAME(algo_cap_get_attribute, cublasLtMatmulAlgoCapGetAttribute);
 SAME(matmul, cublasLtMatmul);
 
 #define NUMBER(ours, theirs) static_assert(static_cast<int>(ours) == static_cast<int>(theirs), #theirs)
 NUMBER(kLtF32, CUDA_R_32F);
 NUMBER(kLtF16, CUDA_R_16F);
+NUMBER(kLtI8, CUDA_R_8I);
+NUMBER(kLtE4M3, CUDA_R_8F_E4M3);
 NUMBER(kLtBF16, CUDA_R_16BF);
 NUMBER(kLtCompute32F, CUBLAS_COMPUTE_32F);
+NUMBER(kLtCompute32I, CUBLAS_COMPUTE_32I);
+NUMBER(kLtAlphaVector, CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_ZERO);
+NUMBER(kLtTakesAlphaVector, CUBLASLT_POINTER_MODE_MASK_ALPHA_DEVICE_VECTOR_BETA_ZERO);
+NUMBER(kLtCapPointerModes, CUBLASLT_ALGO_CAP_POINTER_MODE_MASK);
+NUMBER(kLtPointerMode, CUBLASLT_MATMUL_DESC_POINTER_MODE);
+NUMBER(kLtFastAccumulation, CUBLASLT_MATMUL_DESC_FAST_ACCUM);
 NUMBER(kLtCompute32FFastTf32, CUBLAS_COMPUTE_32F_FAST_TF32);
 NUMBER(kLtAsIs, CUBLAS_OP_N);
 NUMBER(kLtTranspose, CUBLAS_OP_T);

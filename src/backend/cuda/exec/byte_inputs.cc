@@ -34,6 +34,7 @@ Status put_correction(const Operands& operands, const ByteWeights& weights, Cont
       zero && zero->volume() == 1 && w && w->dtype() == DType::kI8 && w->volume() == weights.channels * weights.sum,
       "the kernel needs x's zero point and the weights as constants of the plan"));
   const auto z = static_cast<int64_t>(View(*zero)[0]);
+  inputs.x_zero = static_cast<int32_t>(z);
   const int8_t* const bytes = w->data<int8_t>();
   std::vector<float> added;
   for (int64_t c = 0; c < weights.channels; ++c) {

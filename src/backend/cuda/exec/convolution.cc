@@ -68,6 +68,7 @@ class BoundConvolution final : public BoundStep {
     a.x = inputs_.at(0, run);
     a.w = static_cast<const std::byte*>(inputs_.at(1, run)) + part.w_offset_bytes;
     a.y = run.outputs[0];
+    a.x_zero = inputs_.x_zero;
     a.partial = reinterpret_cast<float*>(run.workspace + plan.padded_bytes);
     set_operands(a.epilogue, inputs_, run);
     if (code_.pad) {

@@ -10,6 +10,8 @@ Result<int> data_type(DType type) {
     case DType::kF32: return kLtF32;
     case DType::kF16: return kLtF16;
     case DType::kBF16: return kLtBF16;
+    case DType::kI8: return kLtI8;
+    case DType::kF8E4M3: return kLtE4M3;
     default: return error(Code::kUnsupported, "cuBLASLt is not asked for products of ", type);
   }
 }
@@ -17,6 +19,11 @@ Result<int> data_type(DType type) {
 int epilogue_of(const LtProduct& product) {
   if (product.bias) return product.relu ? kLtEpilogueReluBias : kLtEpilogueBias;
   return product.relu ? kLtEpilogueRelu : kLtEpilogueNone;
+}
+
+int compute_type(const LtProduct& product) {
+  if (product.types.a == DType::kI8) return kLtCompute32I;
+  return product.tf32 ? kLtCompute32FFastTf32 : kLtCompute32F;
 }
 
 /// A matrix whose columns lie behind each other, in batches.
@@ -70,8 +77,7 @@ class Preference {
 Result<LtDescriptors> LtDescriptors::make(const CublasLt& library, const LtProduct& p) {
   LtDescriptors made(library);
   LtMatmulDesc* desc = nullptr;
-  TRY(library.check(library.matmul_desc_create(&desc, p.tf32 ? kLtCompute32FFastTf32 : kLtCompute32F, kLtF32),
-                    "a product's description"));
+  TRY(library.check(library.matmul_desc_create(&desc, compute_type(p), kLtF32), "a product's description"));
   made.desc_.reset(desc);
   const auto set = [&](int attribute, const auto& value) {
     return library.check(library.matmul_desc_set_attribute(desc, attribute, &value, sizeof value), "attribute ",
@@ -83,10 +89,18 @@ Result<LtDescriptors> LtDescriptors::make(const CublasLt& library, const LtProdu
   const int epilogue = epilogue_of(p);
   TRY(set(kLtEpilogue, epilogue));
   if (p.bias) {
-    const int bias_type = TRY(data_type(p.types.out));
+    const int bias_type = TRY(data_type(library_bias_type(p.types.out)));
     TRY(set(kLtBiasDataType, bias_type));
     const uintptr_t somewhere = 256;  // heuristics read its alignment and nothing more
     TRY(set(kLtBiasPointer, somewhere));
+  }
+  if (p.scales) {
+    const int mode = kLtAlphaVector;
+    TRY(set(kLtPointerMode, mode));
+  }
+  if (p.types.a == DType::kF8E4M3) {
+    const int8_t as_tensor_cores_add = 1;  // as our kernels do
+    TRY(set(kLtFastAccumulation, as_tensor_cores_add));
   }
   const auto add = [&](auto& held, DType type, const Layout& layout) -> Status {
     LtMatrixLayout* handle = nullptr;
@@ -96,7 +110,9 @@ Result<LtDescriptors> LtDescriptors::make(const CublasLt& library, const LtProdu
   };
   TRY(add(made.first_, p.types.b, p.transpose_b ? Layout{p.k, p.n, p.b_step} : Layout{p.n, p.k, p.b_step}));
   TRY(add(made.second_, p.types.a, p.transpose_a ? Layout{p.m, p.k, p.a_step} : Layout{p.k, p.m, p.a_step}));
-  TRY(add(made.result_, p.types.out, Layout{p.n, p.m, p.y_step}));
+  const Layout result{p.n, p.m, p.y_step};
+  TRY(add(made.result_, p.types.out, result));
+  if (p.types.out == DType::kF8E4M3) TRY(add(made.residual_, DType::kF16, result));
   return made;
 }
 
@@ -122,21 +138,29 @@ Result<std::vector<LtChoice>> CublasLtOnDevice::ask(const LtProduct& product) co
   LtHeuristicResult found[kMostChoices] = {};
   int count = 0;
   constexpr int kNotSupported = 15;
-  const int status = library_.algo_get_heuristic(context_, d.product(), d.first(), d.second(), d.result(), d.result(),
+  const int status = library_.algo_get_heuristic(context_, d.product(), d.first(), d.second(), d.residual(), d.result(),
                                                  preference.get(), kMostChoices, found, &count);
   if (status == kNotSupported) return std::vector<LtChoice>();
   TRY(library_.check(status, "algorithms for ", product.m, " x ", product.n, " x ", product.k));
   std::vector<LtChoice> result;
   for (int i = 0; i < count; ++i)
-    if (found[i].state == 0) result.push_back({found[i].algo, static_cast<int64_t>(found[i].workspace_bytes)});
+    if (found[i].state == 0 && (!product.scales || takes_scales(found[i].algo)))
+      result.push_back({found[i].algo, static_cast<int64_t>(found[i].workspace_bytes)});
   return result;
+}
+
+bool CublasLtOnDevice::takes_scales(const LtAlgo& algo) const {
+  uint32_t modes = 0;
+  size_t written = 0;
+  return library_.algo_cap_get_attribute(&algo, kLtCapPointerModes, &modes, sizeof modes, &written) == 0 &&
+         (modes & kLtTakesAlphaVector) != 0;
 }
 
 Result<LtChoice> CublasLtOnDevice::check(const LtDescriptors& d, const LtAlgo& algo) const {
   const CurrentContext current(device_);
   LtHeuristicResult result{};
   TRY(library_.check(
-      library_.algo_check(context_, d.product(), d.first(), d.second(), d.result(), d.result(), &algo, &result),
+      library_.algo_check(context_, d.product(), d.first(), d.second(), d.residual(), d.result(), &algo, &result),
       "an algorithm"));
   TRY(library_.check(result.state, "an algorithm"));
   TRY(require(static_cast<int64_t>(result.workspace_bytes) <= kMostWorkspace, "an algorithm takes ",
@@ -166,6 +190,16 @@ LtProduct library_product(const ContractionTypes& types, const steps::Epilogue& 
           .bias = epilogue.bias.has_value(),
           .residual = epilogue.residual.has_value(),
           .relu = is_relu(epilogue)};
+}
+
+DType library_bias_type(DType result) {
+  return result == DType::kI8 ? DType::kF32 : result == DType::kF8E4M3 ? DType::kF16 : result;
+}
+
+LtProduct library_product_of_bytes(const ContractionTypes& types, const steps::Epilogue& epilogue, bool by_channel) {
+  LtProduct product = library_product(types, epilogue, /*tf32=*/false);
+  product.scales = by_channel;
+  return product;
 }
 
 namespace {

@@ -22,6 +22,7 @@ struct LtProduct {
   bool tf32 = false;
   bool transpose_a = false, transpose_b = false;      ///< a is stored [k][m], b [n][k]
   bool bias = false, residual = false, relu = false;  ///< bias[j], residual[i][j], in this order
+  bool scales = false;                                ///< the sums of column j are multiplied by scale[j] first
   int64_t m = 0, n = 0, k = 0, batches = 1;
   int64_t a_step = 0, b_step = 0, y_step = 0;  ///< elements from batch to batch
   auto operator<=>(const LtProduct&) const = default;
@@ -41,6 +42,10 @@ struct LtTuning {
 
 /// A product of these types and without extents, with an epilogue that `check_library` takes.
 LtProduct library_product(const ContractionTypes& types, const steps::Epilogue& epilogue, bool tf32);
+/// A product of bytes of these types, likewise, whose b is stored [n][k].
+LtProduct library_product_of_bytes(const ContractionTypes& types, const steps::Epilogue& epilogue, bool by_channel);
+/// The type of a bias that the library adds to results of a type: of INT8 f32, of FP8 f16.
+DType library_bias_type(DType result);
 /// `of`, with the extents of a product of matrices. Fails where batches have no common step.
 Result<LtProduct> product_of_matrices(LtProduct of, const ops::MatrixMultiply& op, const Extents& a, const Extents& b);
 /// `of`, with the extents of a convolution of one tap in channels-last order, whose w is b.
@@ -56,6 +61,8 @@ class LtDescriptors {
   LtMatrixLayout* first() const { return first_.get(); }
   LtMatrixLayout* second() const { return second_.get(); }
   LtMatrixLayout* result() const { return result_.get(); }
+  /// A residual's, which results of FP8 cannot have: theirs describes a tensor of f16 that is not there.
+  LtMatrixLayout* residual() const { return residual_ ? residual_.get() : result_.get(); }
 
  private:
   template <class T>
@@ -64,9 +71,10 @@ class LtDescriptors {
       : desc_(nullptr, library.matmul_desc_destroy),
         first_(nullptr, library.matrix_layout_destroy),
         second_(nullptr, library.matrix_layout_destroy),
-        result_(nullptr, library.matrix_layout_destroy) {}
+        result_(nullptr, library.matrix_layout_destroy),
+        residual_(nullptr, library.matrix_layout_destroy) {}
   Held<LtMatmulDesc> desc_;
-  Held<LtMatrixLayout> first_, second_, result_;
+  Held<LtMatrixLayout> first_, second_, result_, residual_;
 };
 
 /// An algorithm for one product.
@@ -100,6 +108,8 @@ class CublasLtOnDevice {
   CublasLtOnDevice(CudaDevice& device, const CublasLt& library, LtContext* context)
       : device_(device), library_(library), context_(context) {}
   Result<std::vector<LtChoice>> ask(const LtProduct& product) const;
+  /// Whether an algorithm multiplies the sums of each column by a number of its own.
+  bool takes_scales(const LtAlgo& algo) const;
 
   CudaDevice& device_;
   const CublasLt& library_;

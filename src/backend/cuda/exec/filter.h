@@ -15,7 +15,9 @@ struct Filter {
   bool transposed = false;
 
   explicit Filter(const steps::Convolution& step) : window(step.window), groups(step.groups) {}
-  explicit Filter(const steps::QuantizedConvolution& step) : window(step.window) {}
+  /// Of as many channels of the result.
+  Filter(const steps::QuantizedConvolution& step, int64_t channels)
+      : window(step.window), groups(step.is_depthwise ? channels : 1) {}
   explicit Filter(const steps::Deconvolution& step) : window(step.window), groups(step.groups), transposed(true) {}
 
   /// `in` and `out` are [N, C, spatial...]. Of a deconvolution they may be empty: the window has what is left.

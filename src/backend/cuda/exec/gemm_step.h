@@ -25,6 +25,7 @@ struct LoadedGemm {
 struct ContractionInputs : StepInputs {
   using StepInputs::StepInputs;
   float y_inverse = 1, y_zero = 0;  ///< EpilogueArguments
+  int32_t x_zero = 0;               ///< ConvArguments
 };
 
 /// Sets what an epilogue reads, at run.

@@ -6,10 +6,12 @@
 
 #include "backend/cuda/device/testing/fake_driver.h"
 #include "backend/cuda/exec/convolution.h"
+#include "backend/cuda/exec/cublaslt.h"
 #include "backend/cuda/exec/executor.h"
 #include "backend/cuda/exec/library_inputs.h"
 #include "backend/cuda/exec/matrix_multiply.h"
 #include "steps/matrix_multiply.h"
+#include "tensor/view.h"
 
 namespace kiln::cuda {
 namespace {
@@ -68,6 +70,55 @@ TEST(LtProduct, HasWhatTheLibraryHas) {
   EXPECT_FALSE(check_library(types, {.hook = steps::Hook{}}));
   types.inputs[1].dtype = DType::kF32;
   EXPECT_FALSE(check_library(types, {}));
+}
+
+constexpr DType kI8 = DType::kI8, kF8 = DType::kF8E4M3, kF16 = DType::kF16, kF32 = DType::kF32;
+
+TEST(LtBytes, ScalesOfBytesHoldTheirResults) {
+  const HostTensor x = HostTensor::of(kF32, {1}, std::vector{0.5}),
+                   w = HostTensor::of(kF32, {1, 2}, std::vector{2.0, 4.0}),
+                   y = HostTensor::of(kF32, {1}, std::vector{0.25}),
+                   bias = HostTensor::of(kF16, {2}, std::vector{1.0, -3.0});
+  const LtByteConstants constants{.x_scale = &x, .w_scale = &w, .y_scale = &y, .bias = &bias};
+  const steps::Epilogue relu{.bias = kF16, .lo = 0};
+  const auto made = library_bytes({kI8, kI8, kF32, kI8}, relu, constants);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->scales, (std::vector<float>{4, 8}));
+  EXPECT_EQ(made->bias->dtype(), kF32);
+  EXPECT_EQ(View(*made->bias).numbers(), (std::vector<double>{4, -12}));
+  const auto halves = library_bytes({kF8, kF8, kF32, kF16}, relu, {.x_scale = &x, .w_scale = &w, .bias = &bias});
+  ASSERT_TRUE(halves) << halves.error().message;
+  EXPECT_EQ(halves->scales, (std::vector<float>{1, 2}));
+  EXPECT_EQ(View(*halves->bias).numbers(), (std::vector<double>{1, -3}));
+  EXPECT_EQ(library_bytes({kF8, kF8, kF32, kF8}, relu, constants)->bias->dtype(), kF16);
+}
+TEST(LtBytes, RefusesWhatTheLibraryLacks) {
+  const HostTensor one = HostTensor::of(kF32, {1}, std::vector{1.0}),
+                   large = HostTensor::of(kF32, {1}, std::vector{7e4}),
+                   pair = HostTensor::of(kF32, {2}, std::vector{1.0, 2.0});
+  const LtByteConstants good{.x_scale = &one, .w_scale = &one, .y_scale = &one, .bias = &one};
+  const ContractionTypes integers{kI8, kI8, kF32, kI8}, fp8{kF8, kF8, kF32, kF8};
+  const auto with = [&](auto change) {
+    LtByteConstants changed = good;
+    change(changed);
+    return library_bytes(integers, {.bias = kF32}, changed);
+  };
+  EXPECT_TRUE(library_bytes(integers, {.bias = kF32}, good));
+  EXPECT_FALSE(with([](LtByteConstants& c) { c.has_zero = true; }));
+  EXPECT_FALSE(with([](LtByteConstants& c) { c.x_scale = nullptr; }));
+  EXPECT_FALSE(with([](LtByteConstants& c) { c.y_scale = nullptr; }));
+  EXPECT_FALSE(with([](LtByteConstants& c) { c.bias = nullptr; }));
+  EXPECT_FALSE(with([&](LtByteConstants& c) { c.x_scale = &pair; }));
+  EXPECT_FALSE(library_bytes({kI8, kI8, kF32, kF16}, {}, good)) << "sums of integers become bytes alone";
+  EXPECT_FALSE(library_bytes({DType::kU8, kI8, kF32, DType::kU8}, {}, good));
+  EXPECT_FALSE(library_bytes({kF8, kF8, kF32, kF32}, {.bias = kF32}, good)) << "its bias would be BF16";
+  EXPECT_TRUE(library_bytes({kF8, kF8, kF32, kF32}, {}, good));
+  EXPECT_FALSE(library_bytes(integers, {.residual = kF32}, good));
+  EXPECT_FALSE(library_bytes(integers, {.hi = 6}, good));
+  LtByteConstants overflows = good;
+  overflows.bias = &large;
+  EXPECT_FALSE(library_bytes(fp8, {.bias = kF32}, overflows)) << "no room in f16";
+  EXPECT_TRUE(library_bytes(integers, {.bias = kF32}, overflows));
 }
 
 TEST(LtTuning, HasAnAlgorithmOfTheirs) {

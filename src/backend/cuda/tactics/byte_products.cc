@@ -28,15 +28,30 @@ using steps::ByteOperand;
 
 ByteRules rules_of(const Machine& machine) { return {.halves = true, .fp8 = machine.compute >= 89}; }
 
+/// Whether a value is a constant, or becomes one when constants are folded: whether weights stay bytes is asked before
+/// the Reshape of a zero point to x's rank is folded.
+bool is_fixed(const ir::Graph& graph, ValueId value) {
+  while (!graph.constant(value)) {
+    const ir::NodeId producer = graph.value(value).producer;
+    if (producer == ir::NodeId::kNone || graph.node(producer).inputs.empty()) return false;
+    const std::span<const ValueId> inputs = graph.node(producer).inputs;
+    const auto is_known = [&](ValueId input) { return input == ValueId::kNone || graph.constant(input); };
+    if (inputs[0] == ValueId::kNone || !std::ranges::all_of(inputs.subspan(1), is_known)) return false;
+    value = inputs[0];
+  }
+  return true;
+}
+
 /// Why no kernel takes a product of bytes; empty if one does.
 std::string refusal(const ir::Graph& graph, const ByteProduct& product, const Machine& machine) {
   if (machine.compute < 80) return "kernels of bytes need compute capability 8.0";
   const ir::Node& node = graph.node(product.contraction);
   const ir::Node& x = graph.node(product.x);
   const bool has_zero = x.inputs.size() > 2 && x.inputs[2] != ValueId::kNone;
-  if (has_zero && !graph.constant(x.inputs[2])) return "x's zero point is computed; kernels take a constant";
+  if (has_zero && !is_fixed(graph, x.inputs[2])) return "x's zero point is computed; kernels take a constant";
   if (const auto* convolution = node.op.as<ops::Convolution>()) {
-    if (convolution->groups != 1) return "kernels of bytes have one group";
+    if (convolution->groups != 1)  // its kernels pad with a zero point
+      return graph.input_type(product.x, 0).dtype == DType::kF8E4M3 ? "no depthwise kernel takes FP8" : "";
     const bool pads_behind = std::ranges::any_of(convolution->post_pads, [](int64_t pixels) { return pixels != 0; });
     if (has_zero && (pads_behind || window_of(*convolution, {}).has_pads()))
       return "x has a zero point, and kernels pad with 0";
@@ -93,7 +108,7 @@ class ByteConvolution final : public Tactic {
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
     const auto step = step_of(cx, region);
     CHECK(step.has_value());
-    return filter_variants(cx, region, Filter(*step));
+    return filter_variants(cx, region, Filter(*step, channels_of(cx, region)));
   }
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
     const auto tuning = TRY(from_record<ConvolutionTuning>(variant.params));
@@ -107,10 +122,15 @@ class ByteConvolution final : public Tactic {
   }
 
  private:
+  /// Of the result.
+  static int64_t channels_of(const TacticContext& cx, const Region& region) {
+    return *cx.graph.type(region.inputs[1]).shape[0].constant();
+  }
   static Result<steps::QuantizedConvolution> step_of(const TacticContext& cx, const Region& region) {
     const Extents w = TRY(cx.graph.type(region.inputs[1]).extents());
     const auto& op = *contraction_of_bytes(cx, region).as<ops::Convolution>();
     return steps::QuantizedConvolution{.window = window_of(op, Extents(w.begin() + 2, w.end())),
+                                       .is_depthwise = op.groups != 1,
                                        .epilogue = TRY(epilogue_of(region))};
   }
 };
@@ -118,25 +138,18 @@ class ByteConvolution final : public Tactic {
 class ByteMatrixMultiply final : public Tactic {
  public:
   std::string_view name() const override { return "gemm of bytes"; }
-  Match match(const TacticContext& cx, ir::NodeId root) const override {
-    return match_bytes(cx, root, is_product, -1, ResultOrder::kRowMajor);
-  }
+  Match match(const TacticContext& cx, ir::NodeId root) const override { return match_product_of_bytes(cx, root); }
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
-    return product_variants(cx, region, op_of(cx, region));
+    return product_variants(cx, region, *contraction_of_bytes(cx, region).as<ops::MatrixMultiply>());
   }
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {
     const auto tuning = TRY(from_record<ProductTuning>(variant.params));
-    const steps::QuantizedMatrixMultiply step{.op = op_of(cx, region), .epilogue = TRY(epilogue_of(region))};
+    const steps::QuantizedMatrixMultiply step = TRY(step_of_product_of_bytes(cx, region));
     StepDraft draft = cuda_step(step, tuning);
     const TensorType& a = cx.graph.type(region.inputs[0]);
     const ByteScales scales = scales_of(cx, region, *a.shape[static_cast<size_t>(a.rank()) - 1].constant());
     draft.binary = TRY(compile_kernel(cx, source_of(*tuning.gemm, step.epilogue, scales)));
     return draft;
-  }
-
- private:
-  static const ops::MatrixMultiply& op_of(const TacticContext& cx, const Region& region) {
-    return *contraction_of_bytes(cx, region).as<ops::MatrixMultiply>();
   }
 };
 
@@ -144,6 +157,14 @@ class ByteMatrixMultiply final : public Tactic {
 
 const Tactic& byte_convolution_tactic() { return the<ByteConvolution>(); }
 const Tactic& byte_product_tactic() { return the<ByteMatrixMultiply>(); }
+
+Match match_product_of_bytes(const TacticContext& cx, ir::NodeId root) {
+  return match_bytes(cx, root, is_product, -1, ResultOrder::kRowMajor);
+}
+Result<steps::QuantizedMatrixMultiply> step_of_product_of_bytes(const TacticContext& cx, const Region& region) {
+  return steps::QuantizedMatrixMultiply{.op = *contraction_of_bytes(cx, region).as<ops::MatrixMultiply>(),
+                                        .epilogue = TRY(epilogue_of(region))};
+}
 
 bool takes_bytes(const ir::Graph& graph, ir::NodeId contraction, const Machine& machine) {
   const auto product = find_byte_product(graph, contraction, rules_of(machine));

@@ -4,7 +4,9 @@
 #include <cstring>
 
 #include "backend/cuda/exec/convolution.h"
+#include "backend/cuda/exec/cublaslt.h"
 #include "backend/cuda/exec/matrix_multiply.h"
+#include "backend/cuda/tactics/byte_products.h"
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/contraction.h"
 #include "backend/cuda/tactics/library_epilogue.h"
@@ -54,7 +56,7 @@ class CublasLtTactic : public Tactic {
     if (!cx.numerics.cublas_lt) return reject("the build's tactic sources leave out cuBLASLt");
     if (limits_shared_memory(cx))
       return reject("the build limits shared memory, and cuBLASLt's kernels take what they need");
-    Match region = checked_for_library(cx, find(cx, root));
+    Match region = find(cx, root);
     if (!region) return region;
     const auto library = device_of(cx).companion<CublasLtOnDevice>();
     if (!library) return reject(missing(cx, library.error()));
@@ -91,8 +93,13 @@ class CublasLtTactic : public Tactic {
   }
 
  private:
+  /// The region, or why the library cannot have it.
   virtual Match find(const TacticContext& cx, ir::NodeId root) const = 0;
   virtual Result<StepDraft> draft_of(const TacticContext& cx, const Region& region, const LtTuning& tuning) const = 0;
+  /// The product without extents.
+  virtual Result<LtProduct> product_without_extents(const TacticContext& cx, const Region& region) const {
+    return library_product(types_of(cx, region), TRY(epilogue_of(region)), may_use_tf32(cx, region));
+  }
   /// `of`, at the optimum extents.
   virtual Result<LtProduct> product_at_optimum(const TacticContext& cx, const Region& region,
                                                const LtProduct& of) const = 0;
@@ -108,8 +115,7 @@ class CublasLtTactic : public Tactic {
   }
 
   Result<LtProduct> product_of(const TacticContext& cx, const Region& region) const {
-    return product_at_optimum(
-        cx, region, library_product(types_of(cx, region), TRY(epilogue_of(region)), may_use_tf32(cx, region)));
+    return product_at_optimum(cx, region, TRY(product_without_extents(cx, region)));
   }
   Result<std::vector<LtChoice>> choices_of(const TacticContext& cx, const Region& region, CublasLtOnDevice& lt) const {
     const LtProduct product = TRY(product_of(cx, region));
@@ -126,7 +132,8 @@ class CublasLtTactic : public Tactic {
 
 class ProductTactic final : public CublasLtTactic {
   Match find(const TacticContext& cx, ir::NodeId root) const override {
-    return match_contraction(cx, root, is_product, -1, ResultOrder::kRowMajor, checked_product, true);
+    return checked_for_library(
+        cx, match_contraction(cx, root, is_product, -1, ResultOrder::kRowMajor, checked_product, true));
   }
   Result<StepDraft> draft_of(const TacticContext& cx, const Region& region, const LtTuning& tuning) const override {
     return cuda_step(TRY(product_step(cx, region)), ProductTuning{.cublaslt = tuning});
@@ -141,7 +148,8 @@ class ProductTactic final : public CublasLtTactic {
 
 class PointTactic final : public CublasLtTactic {
   Match find(const TacticContext& cx, ir::NodeId root) const override {
-    return match_contraction(cx, root, is_convolution, 1, ResultOrder::kChannelsLast, checked_point, true);
+    return checked_for_library(
+        cx, match_contraction(cx, root, is_convolution, 1, ResultOrder::kChannelsLast, checked_point, true));
   }
   Result<StepDraft> draft_of(const TacticContext& cx, const Region& region, const LtTuning& tuning) const override {
     return cuda_step(TRY(convolution_step(cx, region)), ConvolutionTuning{.cublaslt = tuning});
@@ -156,10 +164,61 @@ class PointTactic final : public CublasLtTactic {
   }
 };
 
+/// Products of bytes. The library wants b along k, and lines of whole 16 bytes.
+class ByteTactic final : public CublasLtTactic {
+  Match find(const TacticContext& cx, ir::NodeId root) const override {
+    Match region = match_product_of_bytes(cx, root);
+    if (!region) return region;
+    const ProductOperand b = columns_of(cx, *region);
+    if (b.rows < 1 || b.rows % 16 != 0 || b.cols % 16 != 0)
+      return reject("the library multiplies bytes by whole 16; b has ", b.rows, " rows and ", b.cols, " columns");
+    if (const auto bytes = bytes_of_region(cx, *region); !bytes) return reject(bytes.error().message);
+    return region;
+  }
+  Result<StepDraft> draft_of(const TacticContext& cx, const Region& region, const LtTuning& tuning) const override {
+    return cuda_step(TRY(step_of_product_of_bytes(cx, region)), ProductTuning{.cublaslt = tuning});
+  }
+  Result<LtProduct> product_without_extents(const TacticContext& cx, const Region& region) const override {
+    const LtBytes bytes = TRY(bytes_of_region(cx, region));
+    return library_product_of_bytes(types_of(cx, region), TRY(epilogue_of(region)), bytes.scales.size() > 1);
+  }
+  Result<LtProduct> product_at_optimum(const TacticContext& cx, const Region& region,
+                                       const LtProduct& of) const override {
+    const ProductOperand b = columns_of(cx, region);
+    Extents packed = TRY(cx.graph.type(region.inputs[1]).extents());
+    packed[packed.size() - 2] = b.cols, packed.back() = b.rows;
+    const ops::MatrixMultiply op{.b = ops::MatrixOp::kTranspose};
+    return product_of_matrices(of, op, cx.graph.type(region.inputs[0]).opt_extents(), packed);
+  }
+  Format format_of(const TacticContext&, const Region&) const override { return {}; }
+
+  static ProductOperand columns_of(const TacticContext& cx, const Region& region) {
+    const auto step = step_of_product_of_bytes(cx, region);
+    CHECK(step.has_value());
+    return right_operand(*cx.graph.type(region.inputs[1]).extents(), step->op.b);
+  }
+  static Result<LtBytes> bytes_of_region(const TacticContext& cx, const Region& region) {
+    using steps::ByteOperand;
+    const auto value = [&](ByteOperand which) { return region.inputs[steps::input_of(which, region.inputs.size())]; };
+    const auto constant = [&](ir::ValueId id) { return id == ir::ValueId::kNone ? nullptr : cx.graph.constant(id); };
+    return library_bytes(types_of(cx, region), TRY(epilogue_of(region)),
+                         {.x_scale = constant(value(ByteOperand::kXScale)),
+                          .w_scale = constant(value(ByteOperand::kWScale)),
+                          .y_scale = constant(value(ByteOperand::kYScale)),
+                          .bias = constant(region.inputs[steps::Epilogue::kBias]),
+                          .has_zero = value(ByteOperand::kXZero) != ir::ValueId::kNone ||
+                                      value(ByteOperand::kYZero) != ir::ValueId::kNone});
+  }
+};
+
 }  // namespace
 
 const Tactic& cublaslt_product_tactic() {
   static const ProductTactic tactic;
+  return tactic;
+}
+const Tactic& cublaslt_byte_tactic() {
+  static const ByteTactic tactic;
   return tactic;
 }
 const Tactic& cublaslt_point_tactic() {

@@ -37,7 +37,8 @@ double least_time_us(const TacticContext& cx, const Region& region, double multi
   const DType type = cx.graph.type(region.inputs[0]).dtype;
   // Multiply-adds of a multiprocessor in a cycle: tensor cores since compute capability 9.0, before, and without them.
   const bool hopper = machine.compute >= 90;
-  const double per_cycle = type != DType::kF32        ? (hopper ? 2048 : 1024)
+  const double per_cycle = bits_of(type) == 8         ? (hopper ? 4096 : 2048)
+                           : type != DType::kF32      ? (hopper ? 2048 : 1024)
                            : may_use_tf32(cx, region) ? (hopper ? 1024 : 512)
                                                       : 128;
   double bytes = 0;

@@ -20,19 +20,13 @@ namespace kiln::cuda {
 
 template <>
 TacticList tactics_of<AnyPointwise>() {
-  static const Tactic* const kEnds[] = {&squeeze_excite_tactic(),
-                                        &byte_convolution_tactic(),
-                                        &byte_product_tactic(),
-                                        &weight_only_tactic(),
-                                        &convolution_tactic(),
-                                        &joined_convolution_tactic(),
-                                        &matrix_multiply_tactic(),
-                                        &deconvolution_tactic(),
-                                        &nest_of_views_tactic(),
-                                        &nest_tactic(),
-                                        &cublaslt_product_tactic(),
-                                        &cublaslt_point_tactic(),
-                                        &cudnn_tactic()};
+  static const Tactic* const kEnds[] = {&squeeze_excite_tactic(),   &byte_convolution_tactic(),
+                                        &byte_product_tactic(),     &weight_only_tactic(),
+                                        &convolution_tactic(),      &joined_convolution_tactic(),
+                                        &matrix_multiply_tactic(),  &deconvolution_tactic(),
+                                        &nest_of_views_tactic(),    &nest_tactic(),
+                                        &cublaslt_product_tactic(), &cublaslt_point_tactic(),
+                                        &cublaslt_byte_tactic(),    &cudnn_tactic()};
   return kEnds;
 }
 

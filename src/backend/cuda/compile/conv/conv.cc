@@ -35,7 +35,9 @@ KernelSource source_of(const ConvKernel& kernel, const Epilogue& epilogue, const
   const ConvFacts facts = kernel->facts();
   KernelSource source{row.file, epilogue_source(epilogue, scales), kernel->family->entry, is_quick(epilogue)};
   source.choices.set("Element", element_name(types.a)).set("Result", element_name(types.out));
-  source.choices.set("Filter", element_name(kernel->splits_filter() || types.is_of_bytes() ? types.a : types.b));
+  const bool reads_filter = kernel->family->float_weights == FloatWeights::kRead;
+  const bool as_x = kernel->splits_filter() || (types.is_of_bytes() && !reads_filter);
+  source.choices.set("Filter", element_name(as_x ? types.a : types.b));
   source.choices.set("narrow_sums", scales && scales->narrow_sums);
   Record parameters = fields_record(kernel->family->fields(), &*kernel);
   add_choices(source, parameters.set("terms", kernel->splits_filter() ? 2 : 1), row.unread);
@@ -89,6 +91,9 @@ std::vector<ConvCandidate> conv_candidates(const ConvTraits& traits, const Machi
     if (traits.types.is_of_bytes() && !source->family->takes_bytes) continue;
     source->search(search);
   }
+  // Tensor cores' kernels of bytes have one group; those of depthwise convolutions pad with x's zero point.
+  if (traits.types.is_of_bytes() && traits.filter.groups > 1)
+    std::erase_if(search.found, [](const ConvCandidate& c) { return !c.kernel->facts().pads_with_zero; });
   std::ranges::stable_sort(search.found, {}, &ConvCandidate::estimate_us);
   return std::move(search.found);
 }

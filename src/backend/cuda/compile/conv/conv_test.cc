@@ -266,6 +266,79 @@ TEST(Conv, DepthwiseFiltersAreTapsOfChannels) {
   std::memcpy(out, packed.data(), sizeof out);
   EXPECT_EQ(std::vector<float>(out, out + 6), (std::vector<float>{1, 3, 5, 2, 4, 6}));
 }
+/// A depthwise convolution of pictures of bytes.
+ConvTraits depthwise_of_bytes(int64_t kernel_h, int64_t kernel_w, int64_t stride, DType type = DType::kI8) {
+  ConvTraits t = traits(type, {96, 1, 1, kernel_h * kernel_w}, 3136);
+  t.types = {type, DType::kI8, DType::kF32, type};
+  t.kernel_h = kernel_h, t.kernel_w = kernel_w, t.stride = t.stride_h = stride, t.out_h = t.out_w = 56;
+  return t;
+}
+TEST(Conv, DepthwiseBytesAreWordsOfTaps) {
+  const auto found = kernels_of<ConvDepthwiseBytes>(depthwise_of_bytes(3, 3, 1));
+  ASSERT_FALSE(found.empty());
+  for (const ConvDepthwiseBytes& kernel : found) {
+    EXPECT_TRUE(read_again(kernel));
+    EXPECT_TRUE(kernel.takes({96, 1, 1, 9}));
+    EXPECT_FALSE(kernel.takes({96, 1, 1, 25})) << "it would read beyond the taps";
+    EXPECT_FALSE(kernel.takes({98, 1, 1, 9}));
+  }
+  ConvDepthwiseBytes kernel = found.front();
+  kernel.kernel_h = 2, kernel.kernel_w = 3, kernel.columns = 2;
+  EXPECT_EQ(kernel.moves(), 2);
+  EXPECT_EQ(kernel.words(), 1);
+  Bytes w(4 * 6);
+  for (size_t i = 0; i < w.size(); ++i) w[i] = static_cast<std::byte>(i + 1);
+  const Bytes packed = kernel.pack({4, 1, 1, 6}, w);
+  ASSERT_EQ(packed.size(), 2u * 2 * 4 * 4);
+  const auto word = [&](size_t i) {
+    std::vector<int> bytes;
+    for (size_t at = 4 * i; at < 4 * i + 4; ++at) bytes.push_back(static_cast<int>(packed[at]));
+    return bytes;
+  };
+  EXPECT_EQ(word(1), (std::vector{7, 8, 9, 0}));             // channel 1, the first row
+  EXPECT_EQ(word(4 + 1), (std::vector{0, 7, 8, 9}));         // moved by one
+  EXPECT_EQ(word(3 * 4 + 3), (std::vector{0, 22, 23, 24}));  // the last channel's second row
+  kernel.kernel_w = 5, kernel.stride = 2;
+  EXPECT_EQ(kernel.moves(), 1);
+  EXPECT_EQ(kernel.words(), 2);
+  kernel.vec = 2;
+  EXPECT_FALSE(kernel.check());
+  EXPECT_TRUE(kernels_of<ConvDepthwiseBytes>(depthwise_of_bytes(8, 8, 1)).empty()) << "too many taps";
+  ConvTraits apart = depthwise_of_bytes(3, 3, 1);
+  apart.kernel_w = 0;  // dilated
+  EXPECT_TRUE(kernels_of<ConvDepthwiseBytes>(apart).empty());
+  EXPECT_FALSE(kernels_of<ConvDepthwise>(apart).empty());
+  for (const ConvCandidate& c : conv_candidates(depthwise_of_bytes(3, 3, 1), {}))
+    EXPECT_TRUE(c.kernel->facts().pads_with_zero) << c.kernel->name();
+}
+TEST(Conv, DepthwiseBytesRefuseOtherWindows) {
+  ConvDepthwiseBytes kernel;
+  kernel.types = {DType::kU8, DType::kI8, DType::kF32, DType::kU8};
+  kernel.kernel_h = kernel.kernel_w = 3, kernel.rows = 2, kernel.columns = 4, kernel.stride_h = 2, kernel.stride = 2;
+  ASSERT_TRUE(kernel.check());
+  ConvArguments a;
+  a.images = 3;
+  for (const int axis : {1, 2}) {
+    a.window.in[axis] = 21, a.window.out[axis] = 11, a.window.kernel[axis] = 3, a.window.stride[axis] = 2;
+    a.window.pad[axis] = 1;
+  }
+  a.x_strides = {21 * 21 * 32, 1, {0, 21 * 32, 32}};
+  kernel.set_filter({32, 1, 1, 9}, a);
+  const auto plan = kernel.plan(a, 132);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(int64_t{plan->main.grid[0]} * plan->main.block[0], 3 * 6 * 3 * 8 + 16);  // 432 threads in blocks of 64
+  const auto refuses = [&](auto change) {
+    ConvArguments other = a;
+    change(other.window);
+    return !kernel.plan(other, 132);
+  };
+  EXPECT_TRUE(refuses([](ConvWindow& w) { w.stride[1] = 1; }));
+  EXPECT_TRUE(refuses([](ConvWindow& w) { w.stride[2] = 1; }));
+  EXPECT_TRUE(refuses([](ConvWindow& w) { w.kernel[2] = 5; }));
+  EXPECT_TRUE(refuses([](ConvWindow& w) { w.dilation[1] = 2; }));
+  EXPECT_TRUE(refuses([](ConvWindow& w) { w.in[2] = 0; }));
+  EXPECT_TRUE(refuses([](ConvWindow& w) { w.kernel[0] = w.in[0] = 3; }));
+}
 TEST(Conv, KernelsSurviveTheirRecords) {
   for (const ConvCandidate& c : conv_candidates(traits(DType::kBF16, {2, 16, 24, 9}, 500), {}))
     EXPECT_TRUE(read_again(c.kernel)) << c.kernel->name();
@@ -429,6 +502,11 @@ TEST(Conv, KernelsOfBytesCompile) {
   }
   bytes.filter.in_channels = 3;
   all.emplace_back(kernels_of<ConvMma>(bytes).front());
+  for (const auto& kernel : kernels_of<ConvDepthwiseBytes>(depthwise_of_bytes(3, 3, 1))) all.emplace_back(kernel);
+  for (const auto& [size, stride] : {std::pair<int64_t, int64_t>{3, 2}, {5, 1}, {5, 2}, {7, 1}})
+    all.emplace_back(kernels_of<ConvDepthwiseBytes>(depthwise_of_bytes(size, size, stride, DType::kU8)).front());
+  for (const auto& kernel : kernels_of<ConvDepthwise>(depthwise_of_bytes(3, 3, 1, DType::kU8)))
+    all.emplace_back(kernel);
   expect_compiled(all, {.bias = DType::kF32});
 }
 

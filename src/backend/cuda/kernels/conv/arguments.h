@@ -35,6 +35,7 @@ struct ConvArgumentsOf {
   int32_t groups = 1, in_channels = 1, out_channels = 1, splits = 1;  ///< channels of one group
   int32_t images = 1, tap_columns = 1, taps_w = 1;
   int32_t joined = 0;  ///< channels of x before those of a second tensor, where there is one
+  int32_t x_zero = 0;  ///< x's zero point, of bytes: it stands where the window looks beyond x
   ConvWindow window;
 };
 

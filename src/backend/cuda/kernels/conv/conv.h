@@ -69,6 +69,7 @@ struct ConvFacts {
   bool joined = false;          ///< x is two tensors, one's channels behind the other's
   bool shuffle = false;         ///< a deconvolution whose kernel is its stride, as one product
   bool sums_parts = false;      ///< a second launch, kConvReduce
+  bool pads_with_zero = false;  ///< of x of bytes with a zero point: pads are that, and may be there
   int64_t pad_channels = 0;     ///< a launch in front, kPadChannels, pads x to so many; 0: none does
 };
 

@@ -13,7 +13,7 @@ namespace kiln::cuda {
 /// What a family does with FP32 weights of halves.
 enum class FloatWeights : uint8_t {
   kNone,  ///< it takes none
-  kRead,  ///< it reads them as they are
+  kRead,  ///< it reads weights as they are, those of bytes too
   kSplit  ///< it multiplies by two halves: what half precision keeps of them and what it loses
 };
 

@@ -4,6 +4,44 @@
 
 namespace kiln {
 
+template <bool kOfBytes>
+struct SumType {
+  using Type = float;
+};
+template <>
+struct SumType<true> {
+  using Type = int;
+};
+/// Sums of bytes are whole numbers.
+constexpr bool kOfBytes = kHasIntegerSums<Element>;
+using Sum = SumType<kOfBytes>::Type;
+
+template <int V, class T>
+__device__ __forceinline__ void load_numbers(float (&x)[V], const T* from) {
+  load_vector(x, from);
+}
+template <int V, class T>
+__device__ __forceinline__ void load_numbers(int (&x)[V], const T* from) {
+  const Vec<T, V> loaded = load_vec<T, V>(from);
+#pragma unroll
+  for (int i = 0; i < V; ++i) x[i] = loaded.at[i];
+}
+__device__ __forceinline__ float add_product(float sum, float x, float w) { return fmaf(x, w, sum); }
+__device__ __forceinline__ int add_product(int sum, int x, int w) { return x * w + sum; }
+/// Adds the products of the elements at `x`, or of x's zero point where that is null.
+__device__ __forceinline__ void add_products(Sum (&sum)[kTile.vec], const Element* x, int x_zero,
+                                             const Sum (&weight)[kTile.vec]) {
+  Sum value[kTile.vec];
+  if (x) {
+    load_numbers(value, x);
+  } else {
+#pragma unroll
+    for (int v = 0; v < kTile.vec; ++v) value[v] = static_cast<Sum>(x_zero);
+  }
+#pragma unroll
+  for (int v = 0; v < kTile.vec; ++v) sum[v] = add_product(sum[v], value[v], weight[v]);
+}
+
 extern "C" __global__ void __launch_bounds__(128) depthwise(const __grid_constant__ ConvArguments args) {
   pdl_wait();
   const Window& window = args.window;
@@ -33,7 +71,9 @@ extern "C" __global__ void __launch_bounds__(128) depthwise(const __grid_constan
   if (rest >= args.images) return;
   const int column0 = strip * kTile.columns;
   const Element* x = args.x + rest * args.x_strides.n + channel * args.x_strides.channel;
-  float sum[kTile.columns][kTile.vec] = {};
+  // Beyond x there are zeros, which need no products, or x's zero point.
+  const bool adds_pads = kOfBytes && args.x_zero != 0;
+  Sum sum[kTile.columns][kTile.vec] = {};
   const Filter* w = args.w + channel;
   for (int kz = 0; kz < window.kernel[0]; ++kz) {
     const int in_z = z * window.stride[0] - window.pad[0] + kz * window.dilation[0];
@@ -42,17 +82,15 @@ extern "C" __global__ void __launch_bounds__(128) depthwise(const __grid_constan
       const bool inside = in_z >= 0 && in_z < window.in[0] && in_y >= 0 && in_y < window.in[1];
       const Element* line = x + in_z * args.x_strides.at[0] + in_y * args.x_strides.at[1];
       for (int kx = 0; kx < window.kernel[2]; ++kx, w += args.groups) {
-        if (!inside) continue;
-        float weight[kTile.vec];
-        load_vector(weight, w);
+        if (!inside && !adds_pads) continue;
+        Sum weight[kTile.vec];
+        load_numbers(weight, w);
 #pragma unroll
         for (int i = 0; i < kTile.columns; ++i) {
           const int in_x = (column0 + i) * window.stride[2] - window.pad[2] + kx * window.dilation[2];
-          if (in_x < 0 || in_x >= window.in[2]) continue;
-          float value[kTile.vec];
-          load_vector(value, line + in_x * args.x_strides.at[2]);
-#pragma unroll
-          for (int v = 0; v < kTile.vec; ++v) sum[i][v] = fmaf(value[v], weight[v], sum[i][v]);
+          const bool is_pixel = inside && in_x >= 0 && in_x < window.in[2];
+          if (!is_pixel && !adds_pads) continue;
+          add_products(sum[i], is_pixel ? line + in_x * args.x_strides.at[2] : nullptr, args.x_zero, weight);
         }
       }
     }
@@ -63,8 +101,11 @@ extern "C" __global__ void __launch_bounds__(128) depthwise(const __grid_constan
   for (int i = 0; i < kTile.columns; ++i) {
     if (column0 + i >= window.out[2]) continue;
     const long long index = row + (column0 + i) * args.y_strides.at[2];
-    args.epilogue.apply(sum[i], index, channel);
-    store_vector(args.y + index, sum[i]);
+    float numbers[kTile.vec];
+#pragma unroll
+    for (int v = 0; v < kTile.vec; ++v) numbers[v] = static_cast<float>(sum[i][v]);
+    args.epilogue.apply(numbers, index, channel);
+    store_vector(args.y + index, numbers);
   }
 }
 
