@@ -129,8 +129,8 @@ const Tactic& matrix_multiply_tactic() { return the<MatrixMultiplyTactic>(); }
 
 template <>
 TacticList tactics_of<ops::MatrixMultiply>() {
-  static const Tactic* const kList[] = {&joined_attention_tactic(), &byte_attention_tactic(),   &attention_tactic(),
-                                        &byte_product_tactic(),     &weight_only_tactic(),      &matrix_multiply_tactic(),
+  static const Tactic* const kList[] = {&joined_attention_tactic(), &byte_attention_tactic(), &attention_tactic(),
+                                        &byte_product_tactic(),     &weight_only_tactic(),    &matrix_multiply_tactic(),
                                         &cublaslt_product_tactic(), &cublaslt_byte_tactic()};
   return kList;
 }
