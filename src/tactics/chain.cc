@@ -6,6 +6,7 @@
 
 #include "ops/cast.h"
 #include "ops/expand.h"
+#include "ops/quantize.h"
 #include "ops/slice.h"
 #include "ops/transpose.h"
 #include "tactics/quantization.h"
@@ -24,6 +25,7 @@ class Grower {
 
   std::expected<Chain, Reject> run() {
     if (const auto refused = refusal(root_); !refused.empty()) return reject(refused);
+    left_to_sums_ = sums_above(root_).left();
     insert(root_);
     // The latest node comes first, so that all readers of a value are decided before the value's producer.
     std::set<ir::NodeId, std::greater<>> frontier = producers_of(root_);
@@ -74,6 +76,41 @@ class Grower {
     return {};
   }
 
+  /// The contractions whose results reach the chain through pointwise nodes.
+  struct Sums {
+    bool are_read = false;                 ///< some come without a Quantize in between
+    std::vector<ir::NodeId> quantized_by;  ///< the last Quantize of each other
+    /// Each of these ends its contraction's step, so that bytes are in memory. The chain may have one contraction at
+    /// its beginning, with the Quantize behind it.
+    std::set<ir::NodeId> left() const {
+      std::set<ir::NodeId> result(quantized_by.begin(), quantized_by.end());
+      if (!are_read && !result.empty()) result.erase(std::prev(result.end()));
+      return result;
+    }
+  };
+  Sums sums_above(ir::NodeId root) const {
+    Sums sums;
+    std::vector<std::pair<ir::NodeId, ir::NodeId>> left{{root, ir::NodeId::kNone}};  // a node, a Quantize below it
+    for (size_t i = 0; i < left.size() && i < 2 * kMostNodes; ++i) {
+      const auto [id, quantize] = left[i];
+      const ir::Node& node = graph_.node(id);
+      if (node.op.has(Trait::kContraction)) {
+        if (quantize == ir::NodeId::kNone)
+          sums.are_read = true;
+        else
+          sums.quantized_by.push_back(quantize);
+        continue;
+      }
+      if (!node.op.has(Trait::kPointwise)) continue;
+      const bool ends_here = id != root && quantize == ir::NodeId::kNone && node.op.as<ops::Quantize>();
+      for (const ir::ValueId input : node.inputs)
+        if (input != ir::ValueId::kNone && graph_.value(input).producer != ir::NodeId::kNone &&
+            graph_.num_uses(input) == 1)
+          left.emplace_back(graph_.value(input).producer, ends_here ? id : quantize);
+    }
+    return sums;
+  }
+
   bool is_expand(ir::NodeId id) const { return graph_.node(id).op.as<ops::Expand>() != nullptr; }
   /// Whether the node moves elements that the chain reads where they lay before.
   bool is_move(ir::NodeId id) const { return reach_ == ChainReach::kViews && keeps_rows_readable(graph_, id); }
@@ -112,6 +149,7 @@ class Grower {
     const ir::Node& node = graph_.node(id);
     const ir::ValueId output = node.outputs[0];
     if (node.outputs.size() != 1 || graph_.is_output(output) || graph_.constant(output)) return false;
+    if (left_to_sums_.contains(id)) return false;
     if (!std::ranges::all_of(graph_.value(output).users, [&](ir::NodeId user) { return inside_.contains(user); }))
       return false;
     if (is_move(id)) return joins_as_move(id);
@@ -193,7 +231,8 @@ class Grower {
   bool (*has_type_)(DType);
   ChainReach reach_;
   std::set<ir::NodeId> inside_;
-  size_t code_ = 0;  // at most so many instructions
+  std::set<ir::NodeId> left_to_sums_;  // each Quantize that ends another step
+  size_t code_ = 0;                    // at most so many instructions
   std::map<ir::NodeId, NestOperand> results_;
   std::map<ir::ValueId, int> leaf_index_;
   Chain chain_;
