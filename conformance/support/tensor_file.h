@@ -43,8 +43,8 @@ struct Tolerance {
   double levels = 0;  ///< of integers of 8 bits
 };
 
-/// Names, types and extents alike and every element within tolerance; booleans and integers of more than 8 bits exactly. The error has the
-/// worst element and how many there are like it.
+/// Names, types and extents alike and every element within tolerance; booleans and integers of more than 8 bits
+/// exactly. The error has the worst element and how many there are like it.
 Status compare(const Tensor& actual, const Tensor& expected, const Tolerance& tolerance);
 
 /// The largest difference, and the largest magnitude of `expected`; a NaN or infinity anywhere gives infinity.

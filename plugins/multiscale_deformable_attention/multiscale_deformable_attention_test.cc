@@ -79,7 +79,8 @@ TEST_P(MultiscaleDeformableAttention, APixelBehindTheLastOneIsAnErrorOfTheRun) {
   const std::string text = error_of("MultiscaleDeformableAttnPlugin_TRT", GetParam(), {},
                                     inputs_of(ints({2, 2}, {4, 5, 2, 3}), ints({2}, {0, 1000})));
   // On a GPU "the data, whose extents are [1, 26, 3]".
-  EXPECT_TRUE(text.contains("is outside [-26, 26)") || text.contains("is outside the data, whose extents are [1, 26")) << text;
+  EXPECT_TRUE(text.contains("is outside [-26, 26)") || text.contains("is outside the data, whose extents are [1, 26"))
+      << text;
 }
 
 TEST_P(MultiscaleDeformableAttention, RefusesInputsOfOtherExtents) {

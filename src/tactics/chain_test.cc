@@ -10,7 +10,7 @@ namespace {
 /// The types of what the chain at the network's end reads. In the text, `c` and `d` are sums of products.
 std::string leaves_of(std::string_view text) {
   const auto graph =
-      ir::parse(str("x: f32[2, 4]; w: f32[4, 4]; z: f32[2, 4]; s = Constant{value=f32(0.5)}(); "
+      ir::parse(str("x: f32[2, 4]; w: f32[4, 4]; z: f32[2, 4]; s = Constant{value=f32[1, 1](0.5)}(); "
                     "c = MatrixMultiply(x, w); d = MatrixMultiply(z, w); ",
                     text));
   if (!graph) return graph.error().message;
@@ -24,7 +24,7 @@ std::string leaves_of(std::string_view text) {
 
 TEST(Chain, ReadsTheBytesThatAnotherProductEndsWith) {
   EXPECT_EQ(leaves_of("q = Quantize{to=i8}(d, s); e = Dequantize(q, s); y = ElementWise{kind=sum}(c, e); return y"),
-            " f32 i8");
+            " i8 f32");
   EXPECT_EQ(leaves_of("r = Activation{kind=relu}(d); q = Quantize{to=i8}(r, s); e = Dequantize(q, s); "
                       "b = Activation{kind=relu}(c); y = ElementWise{kind=sum}(b, e); return y"),
             " f32 i8");
