@@ -15,6 +15,7 @@
 #include "backend/cuda/compile/sort/unique.h"
 #include "backend/cuda/compile/testing.h"
 #include "backend/cuda/kernels/scan/non_zero.h"
+#include "backend/cuda/kernels/scatter/reduce.h"
 #include "backend/cuda/kernels/sort/unique.h"
 
 namespace kiln::cuda {
@@ -71,6 +72,18 @@ TEST(ScatterKernel, AllCompile) {
   for (const ScatterMode mode : {ScatterMode::kElement, ScatterMode::kNd})
     for (const DType indices : {DType::kI32, DType::kI64}) {
       COMPILES(scatter_source(mode, indices, kUnits, kUnits));
+    }
+}
+TEST(ScatterKernel, AllThatReduceCompile) {
+  using enum ScatterReduction;
+  for (const ScatterReduction reduction : {kSum, kProd, kMax, kMin})
+    for (const DType data : {DType::kF32, DType::kF16, DType::kBF16, DType::kI32, DType::kI64}) {
+      const bool rows = data == DType::kF16 || reduction == kMin;
+      COMPILES(scatter_reduce_source(
+          {.op = {.mode = rows ? ScatterMode::kNd : ScatterMode::kElement, .reduction = reduction},
+           .data = data,
+           .indices = rows ? DType::kI64 : DType::kI32,
+           .copied = {16, bits_of(data) / 8}}));
     }
 }
 TEST(TopKKernel, AllCompile) {
@@ -161,6 +174,33 @@ TEST(ScatterLaunch, RowsMoveInWideUnits) {
   EXPECT_EQ(elements->row_bytes, 4);
   EXPECT_EQ(elements->workspace_bytes(), 24 * 4);
   EXPECT_FALSE(scatter_launch({.axis = 0}, 4, 16, Extents{int64_t{1} << 31}, Extents{1}));
+}
+TEST(ScatterReducePlan, SortsInABlockOrByTheDigitsOfTargets) {
+  using Calls = std::vector<std::string>;
+  const auto calls = [](const ops::Scatter& op, int bytes, const Extents& data, const Extents& indices) {
+    const auto plan = plan_scatter_reduce(op, bytes, data, indices);
+    EXPECT_TRUE(plan) << plan.error().message;
+    Calls text;
+    const auto add = [&](std::string_view entry, const LaunchShape& shape) {
+      text.push_back(str(entry, ' ', shape.grid[0]));
+    };
+    if (!plan || plan->reduce.empty()) return text;
+    add(plan->targets.entry, plan->targets.shape);
+    for (const TopKCall& call : plan->sort) add(call.entry, call.shape);
+    for (const ScatterReducePlan::Call& call : plan->reduce) add(call.entry, call.shape);
+    return text;
+  };
+  const ops::Scatter rows{.mode = ScatterMode::kNd, .reduction = ScatterReduction::kSum},
+      elements{.reduction = ScatterReduction::kMax};
+  EXPECT_EQ(calls(rows, 2, {5, 33}, {17, 1}), (Calls{"scatter_sort 1", "scatter_reduce 3"}));
+  EXPECT_EQ(calls(rows, 4, {5, 33}, {4096, 1}),
+            (Calls{"scatter_sort 1", "scatter_reduce 528", "scatter_reduce_long 160"}));
+  EXPECT_EQ(calls(elements, 8, {255}, {5000}), (Calls{"scatter_targets 20", "top_k_digits 2", "top_k_starts 1",
+                                                      "top_k_move 2", "scatter_reduce 20", "scatter_reduce_long 40"}));
+  EXPECT_EQ(calls(elements, 8, {256}, {5000}).size(), 9u) << "256 is the target of updates that are for nothing";
+  EXPECT_EQ(calls(rows, 4, {5, 0}, {17, 1}), Calls{});
+  EXPECT_EQ(calls(elements, 4, {5}, {0}), Calls{});
+  EXPECT_FALSE(plan_scatter_reduce(rows, 4, Extents{2, 1 << 20}, Extents{1 << 12, 1}));
 }
 TEST(TopKPlan, GoesByTheLengthOfRowsAndByK) {
   const auto entries = [](const TopKRows& rows) {

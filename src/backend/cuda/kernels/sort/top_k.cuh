@@ -4,9 +4,9 @@
 // whole rows are sorted by digits, the lowest first.
 #pragma once
 
+#include "backend/cuda/kernels/sort/arguments.h"
 #include "ops/sort_key-inl.h"
 #include "scan/block_scan.cuh"
-#include "sort/arguments.h"
 #include "sort/sort_segments.cuh"
 
 namespace kiln {
