@@ -51,14 +51,8 @@ inline const Reasons kCudaByReference{
     {"Resize: cubic along more axes than kernels mix", "kernels have three axes"},
     {"Resize: linear, fitted by a scale of the run", "tables of taps are made before the run"},
     {"Resize: nearest crop of bytes", "tables of taps are made before the run"},
-    {"Scatter: added up", "kernels write, and do not add"},
-    {"Scatter: bytes, the larger", "the same"},
-    {"Scatter: halves, rows added up", "the same"},
-    {"Scatter: integers, multiplied", "the same"},
-    {"Scatter: the smaller", "the same"},
-    {"Unique: columns, as they appear", "slices along an axis"},
-    {"Unique: rows", "slices along an axis"},
-    {"Unique: the middle", "slices along an axis"},
+    {"Scatter: bytes, the larger", "no reduction of 8-bit integers"},
+    {"Unique: rows of many elements", "an element is sorted by at a time, and rows have 17"},
 };
 
 }  // namespace kiln

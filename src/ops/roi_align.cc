@@ -1,6 +1,7 @@
 #include "ops/roi_align.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "ops/define.h"
 #include "ops/sampling-inl.h"
@@ -11,6 +12,9 @@ template const OpInfo& op_info<ops::RoiAlign>();
 namespace {
 namespace sampling = HWY_NAMESPACE;
 
+/// NaN if either is.
+double greater(double a, double b) { return b > a || std::isnan(b) ? b : a; }
+
 /// A bin of one image.
 double bin_of(const ops::RoiAlign& op, const sampling::RoiBins& bins, const std::array<int, 2>& bin,
               std::span<const double> image, int height, int width) {
@@ -20,14 +24,14 @@ double bin_of(const ops::RoiAlign& op, const sampling::RoiBins& bins, const std:
     sampling::AxisTaps rows, columns;
     const bool inside = sampling::roi_taps(bins, 0, bin[0], s / bins.samples[1], height, rows) &&
                         sampling::roi_taps(bins, 1, bin[1], s % bins.samples[1], width, columns);
-    if (!inside) greatest = std::max(greatest, 0.0);
+    if (!inside) greatest = greater(greatest, 0);
     for (int tap = 0; inside && tap < 4; ++tap) {
       const float weight = rows.weight[tap / 2] * columns.weight[tap % 2];
       const auto at = static_cast<size_t>(rows.index[tap / 2]) * static_cast<size_t>(width) +
                       static_cast<size_t>(columns.index[tap % 2]);
       const double value = weight == 0 ? 0 : double{weight} * image[at];
       sum += value;
-      greatest = std::max(greatest, value);
+      greatest = greater(greatest, value);
     }
   }
   if (op.mode == RoiMode::kMax) return samples == 0 ? 0 : greatest;

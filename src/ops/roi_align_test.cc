@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "ops/reference_context.h"
 #include "ops/testing/case.h"
 #include "ops/testing/symbolic.h"
@@ -26,6 +28,9 @@ const CaseTable<RoiAlign> kCases{
      {.height = 3, .width = 3, .sampling_ratio = 3, .spatial_scale = 0.5, .half_pixel = false},
      {{{2, 70, 11, 13}}, regions(), images(DType::kI32)}},
     {"greatest", {.mode = RoiMode::kMax, .height = 3, .width = 2}, {{{2, 3, 11, 13}}, regions(), images()}},
+    {"greatest of special values",
+     {.mode = RoiMode::kMax, .height = 3, .width = 2},
+     {{{2, 3, 11, 13}, DType::kF32, Fill::kSpecial}, regions(), images()}},
     {"many bins", {.height = 14, .width = 9, .sampling_ratio = 1}, {{{2, 2, 11, 13}}, regions(), images()}},
     {"half", {.height = 3, .width = 2}, {{{2, 3, 11, 13}, DType::kF16}, regions(DType::kF16), images()}},
     {"bf16 in f32", {.height = 3, .width = 2}, {{{2, 3, 11, 13}, DType::kBF16}, regions(), images()}},
@@ -48,6 +53,14 @@ TEST(RoiAlign, KnownAnswers) {
   EXPECT_EQ(bins({.height = 2, .width = 1, .sampling_ratio = 1, .spatial_scale = 0.5}, {20, 20, 40, 40}),
             (Numbers{0, 0}));
   EXPECT_EQ(bins({.mode = RoiMode::kMax, .height = 1, .width = 2}, {3, 3, 1, 1}), (Numbers{0, 0}));
+}
+TEST(RoiAlign, TheGreatestIsNaNWhereAPixelIs) {
+  const CaseInput image = numbers({1, 1, 2, 4}, {NAN, 1, 2, 3, 9, 5, 6, 7});
+  const Numbers y = run_reference_numbers(RoiAlign{.mode = RoiMode::kMax, .height = 1, .width = 2, .sampling_ratio = 1},
+                                          {image, numbers({1, 4}, {0, 0, 4, 2}), numbers({1}, {0}, DType::kI64)});
+  ASSERT_EQ(y.size(), 2u);
+  EXPECT_TRUE(std::isnan(y[0])) << y[0];
+  EXPECT_EQ(y[1], 1.75);
 }
 TEST(RoiAlign, InfersSymbolically) {
   sym::Table t;

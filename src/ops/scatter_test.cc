@@ -30,6 +30,18 @@ const CaseTable<ops::Scatter> kCases{
     {"bytes, the larger",
      {.axis = 0, .reduction = ScatterReduction::kMax},
      {{{7}, DType::kI8}, indices({9}, 7), {{9}, DType::kI8}}},
+    {"thousands added up",
+     {.axis = 0, .reduction = ScatterReduction::kSum},
+     {{{9, 3}}, indices({2500, 3}, 9), {{2500, 3}}}},
+    {"rows of bf16, hundreds a row, the larger",
+     {.mode = ScatterMode::kNd, .reduction = ScatterReduction::kMax},
+     {{{2, 37}, DType::kBF16}, indices({700, 1}, 2, DType::kI64), {{700, 37}, DType::kBF16}}},
+    {"special values, the smaller",
+     {.axis = -1, .reduction = ScatterReduction::kMin},
+     {{{4, 9}, DType::kF32, Fill::kSpecial}, indices({4, 30}, 9), {{4, 30}, DType::kF32, Fill::kSpecial}}},
+    {"integers of 32 bits, added up",
+     {.axis = 0, .reduction = ScatterReduction::kSum},
+     {{{300}, DType::kI32}, indices({5000}, 300), {{5000}, DType::kI32}}},
     {"whole coordinates", {.mode = ScatterMode::kNd}, {{{3, 4}}, indices({5, 2}, 3, DType::kI64), {{5}}}},
 };
 const CaseInput kData = numbers({2, 3}, {1, 2, 3, 4, 5, 6});
@@ -61,6 +73,12 @@ TEST(Scatter, UpdatesAreReduced) {
   EXPECT_EQ(run_reference_numbers(ops::Scatter{.axis = 1, .reduction = ScatterReduction::kSum},
                                   {kData, numbers({1, 2}, {2, 2}, DType::kI32), numbers({1, 2}, {7, 8})}),
             (Numbers{1, 2, 18, 4, 5, 6}));
+}
+TEST(Scatter, HalvesAreRoundedOnceAnUpdate) {  // 2048 + 1 is 2048 in FP16, twice; 2048 + 2 were 2050
+  EXPECT_EQ(run_reference_numbers(ops::Scatter{.reduction = ScatterReduction::kSum},
+                                  {numbers({2}, {2048, 1}, DType::kF16), numbers({2}, {0, 0}, DType::kI32),
+                                   numbers({2}, {1, 1}, DType::kF16)}),
+            (Numbers{2048, 1}));
 }
 TEST(Scatter, InfersSymbolically) {
   sym::Table t;

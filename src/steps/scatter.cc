@@ -8,8 +8,10 @@ template const kiln::StepKind& kiln::step_kind<kiln::steps::Scatter>();
 namespace kiln::steps {
 
 Status Scatter::check(const StepTypes& types) const {
-  TRY(element_bytes(types.inputs[0].dtype));
-  return {};
+  const DType data = types.inputs[0].dtype;
+  TRY(element_bytes(data));
+  return require(can_scatter(op.reduction, data), "a scatter of ", data, " by the reduction ",
+                 enum_names(op.reduction)[static_cast<size_t>(op.reduction)], " has no kernel");
 }
 
 Status Scatter::check(const StepTypes& types, const StepShapes& shapes) const {

@@ -18,3 +18,12 @@ struct Scatter {
 };
 
 }  // namespace kiln::steps
+
+namespace kiln {
+
+/// Whether steps scatter elements of that type so: without a reduction, all of whole bytes.
+constexpr bool can_scatter(ScatterReduction reduction, DType data) {
+  return reduction == ScatterReduction::kNone ? bits_of(data) >= 8 : is_kernel_float(data) || is_index(data);
+}
+
+}  // namespace kiln

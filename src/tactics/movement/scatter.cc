@@ -10,9 +10,10 @@ namespace kiln {
 Match ScatterRegions::match(const TacticContext& cx, ir::NodeId root) const {
   const auto& op = *cx.graph.node(root).op.as<ops::Scatter>();
   const TensorType& data = cx.graph.input_type(root, 0);
-  if (const std::string_view why = why_not(op.reduction, data.dtype); !why.empty())
-    return reject("reduction ", enum_names(op.reduction)[static_cast<size_t>(op.reduction)], " of ", data, ": ", why);
   if (bits_of(data.dtype) < 8) return reject("data is ", data, "; elements of less than a byte are not moved");
+  if (!can_scatter(op.reduction, data.dtype))
+    return reject("reduction ", enum_names(op.reduction)[static_cast<size_t>(op.reduction)], " of ", data,
+                  ": kernels reduce f32, f16, bf16, i32 and i64");
   return single_node_region(cx.graph, root);
 }
 

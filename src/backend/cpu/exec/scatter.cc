@@ -8,7 +8,6 @@ namespace kiln::cpu {
 
 LoadResult load(const steps::Scatter& step, const LoadArguments& arguments) {
   const DType data = arguments.spec.inputs[0].dtype;
-  TRY(require(can_scatter(step.op.reduction, data), "no kernel scatters ", data, " by this reduction"));
   const bool wide = arguments.spec.inputs[1].dtype == DType::kI64;
   return loaded_step([op = step.op, data, wide](const StepShapes& shapes) -> BindResult {
     const ScatterPlan plan = TRY(plan_scatter(op, data, wide, shapes.inputs[0], shapes.inputs[1]));

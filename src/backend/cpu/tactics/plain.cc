@@ -12,6 +12,7 @@
 #include "tactics/movement/concatenation.h"
 #include "tactics/movement/expand.h"
 #include "tactics/movement/gather.h"
+#include "tactics/movement/scatter.h"
 #include "tactics/movement/slice.h"
 #include "tactics/movement/transpose.h"
 #include "tactics/plugin.h"
@@ -35,6 +36,7 @@ template <> TacticList tactics_of<ops::NonZero>() { return list_of<PlainTactic<W
 template <> TacticList tactics_of<ops::Plugin>() { return list_of<PlainTactic<PluginTactic>>(); }
 template <> TacticList tactics_of<ops::ReadValues>() { return list_of<PlainTactic<WholeNode<ops::ReadValues, steps::ReadValues>>>(); }
 template <> TacticList tactics_of<ops::RoiAlign>() { return list_of<PlainTactic<WholeNode<ops::RoiAlign, steps::RoiAlign>>>(); }
+template <> TacticList tactics_of<ops::Scatter>() { return list_of<PlainTactic<ScatterRegions>>(); }
 template <> TacticList tactics_of<ops::Slice>() { return list_of<PlainTactic<SliceRegions>>(); }
 template <> TacticList tactics_of<ops::Softmax>() { return list_of<PlainTactic<SoftmaxRegions>>(); }
 template <> TacticList tactics_of<ops::TopK>() { return list_of<PlainTactic<TopKRegions>>(); }

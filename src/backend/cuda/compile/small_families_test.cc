@@ -15,6 +15,7 @@
 #include "backend/cuda/compile/sort/unique.h"
 #include "backend/cuda/compile/testing.h"
 #include "backend/cuda/kernels/scan/non_zero.h"
+#include "backend/cuda/kernels/scatter/reduce.h"
 #include "backend/cuda/kernels/sort/unique.h"
 
 namespace kiln::cuda {
@@ -73,6 +74,18 @@ TEST(ScatterKernel, AllCompile) {
       COMPILES(scatter_source(mode, indices, kUnits, kUnits));
     }
 }
+TEST(ScatterKernel, AllThatReduceCompile) {
+  using enum ScatterReduction;
+  for (const ScatterReduction reduction : {kSum, kProd, kMax, kMin})
+    for (const DType data : {DType::kF32, DType::kF16, DType::kBF16, DType::kI32, DType::kI64}) {
+      const bool rows = data == DType::kF16 || reduction == kMin;
+      COMPILES(scatter_reduce_source(
+          {.op = {.mode = rows ? ScatterMode::kNd : ScatterMode::kElement, .reduction = reduction},
+           .data = data,
+           .indices = rows ? DType::kI64 : DType::kI32,
+           .copied = {16, bits_of(data) / 8}}));
+    }
+}
 TEST(TopKKernel, AllCompile) {
   constexpr TopKWay kWays[] = {TopKWay::kShort, TopKWay::kSelect, TopKWay::kSort};
   for (const DType type : kTypes)
@@ -82,7 +95,7 @@ TEST(TopKKernel, AllCompile) {
 }
 TEST(UniqueKernel, AllCompile) {
   for (const DType type : kTypes) {
-    COMPILES(unique_source(type));
+    COMPILES(unique_source(type, type == DType::kI64 || type == DType::kBool));
   }
 }
 TEST(NonMaxSuppressionKernel, AllCompile) {
@@ -165,6 +178,33 @@ TEST(ScatterLaunch, RowsMoveInWideUnits) {
   EXPECT_EQ(elements->workspace_bytes(), 24 * 4);
   EXPECT_FALSE(scatter_launch({.axis = 0}, 4, 16, Extents{int64_t{1} << 31}, Extents{1}));
 }
+TEST(ScatterReducePlan, SortsInABlockOrByTheDigitsOfTargets) {
+  using Calls = std::vector<std::string>;
+  const auto calls = [](const ops::Scatter& op, int bytes, const Extents& data, const Extents& indices) {
+    const auto plan = plan_scatter_reduce(op, bytes, data, indices);
+    EXPECT_TRUE(plan) << plan.error().message;
+    Calls text;
+    const auto add = [&](std::string_view entry, const LaunchShape& shape) {
+      text.push_back(str(entry, ' ', shape.grid[0]));
+    };
+    if (!plan || plan->reduce.empty()) return text;
+    add(plan->targets.entry, plan->targets.shape);
+    for (const TopKCall& call : plan->sort) add(call.entry, call.shape);
+    for (const ScatterReducePlan::Call& call : plan->reduce) add(call.entry, call.shape);
+    return text;
+  };
+  const ops::Scatter rows{.mode = ScatterMode::kNd, .reduction = ScatterReduction::kSum},
+      elements{.reduction = ScatterReduction::kMax};
+  EXPECT_EQ(calls(rows, 2, {5, 33}, {17, 1}), (Calls{"scatter_sort 1", "scatter_reduce 3"}));
+  EXPECT_EQ(calls(rows, 4, {5, 33}, {4096, 1}),
+            (Calls{"scatter_sort 1", "scatter_reduce 528", "scatter_reduce_long 160"}));
+  EXPECT_EQ(calls(elements, 8, {255}, {5000}), (Calls{"scatter_targets 20", "top_k_digits 2", "top_k_starts 1",
+                                                      "top_k_move 2", "scatter_reduce 20", "scatter_reduce_long 40"}));
+  EXPECT_EQ(calls(elements, 8, {256}, {5000}).size(), 9u) << "256 is the target of updates that are for nothing";
+  EXPECT_EQ(calls(rows, 4, {5, 0}, {17, 1}), Calls{});
+  EXPECT_EQ(calls(elements, 4, {5}, {0}), Calls{});
+  EXPECT_FALSE(plan_scatter_reduce(rows, 4, Extents{2, 1 << 20}, Extents{1 << 12, 1}));
+}
 TEST(TopKPlan, GoesByTheLengthOfRowsAndByK) {
   const auto entries = [](const TopKRows& rows) {
     std::string text;
@@ -199,13 +239,22 @@ TEST(NonZeroPlan, BlocksReadTheNumbersOfAll) {
 TEST(UniquePlan, NumbersGroupsTwiceUnlessTheyAreSorted) {
   const auto entries = [](int64_t count, bool sorted) {
     std::string text;
-    for (const UniquePlan::Call& call : plan_unique(DType::kU8, count, count, sorted).calls)
+    for (const UniquePlan::Call& call : plan_unique(DType::kU8, {.length = count}, count, sorted).calls)
       text += str(call.entry + 7, ' ', call.shape.grid[0], ' ');
     return text;
   };
   EXPECT_EQ(entries(1, true), "sorted_count 1 sorted_number 1 store 1 ");
   EXPECT_EQ(entries(1'000'000, false),
             "sorted_count 1954 sorted_number 1954 appearing_count 1954 appearing_number 1954 store 3907 ");
+}
+TEST(UniquePlan, SlicesAreSortedByTheirLastElementFirst) {
+  const UniquePlan plan = plan_unique(DType::kI32, {.outer = 3, .length = 100, .inner = 2}, 100, true);
+  EXPECT_EQ(plan.argument.size, 6u);
+  EXPECT_EQ(plan.argument.passes, 24u);
+  EXPECT_EQ(plan.sort.argument.rows, 1u);
+  EXPECT_EQ(plan.sort.argument.inner, 2u);
+  const std::byte x[1]{};
+  EXPECT_EQ(static_cast<const std::byte*>(plan.last_elements(x)) - x, (2 * 100 * 2 + 1) * 4);
 }
 TEST(ResizePlan, ChannelsLastAreVectors) {
   const ops::Resize twice{.scales = {1, 1, 2, 2}};

@@ -13,9 +13,12 @@
 #include "ops/expand.h"
 #include "ops/matrix_multiply.h"
 #include "ops/reshape.h"
+#include "ops/select.h"
 #include "ops/slice.h"
 #include "ops/softmax.h"
 #include "ops/transpose.h"
+#include "ops/unary.h"
+#include "tensor/view.h"
 
 namespace kiln::cuda {
 namespace {
@@ -32,6 +35,7 @@ struct AttentionCase {
   bool joined = false;      ///< q, k and v side by side in one tensor; queries are as many as keys
   bool tf32 = false;        ///< allowed
   int64_t kv_heads = 0;     ///< that k and v have, repeated for neighbouring heads; 0: as many as q
+  bool guarded = false;     ///< weights that are NaN become zeros
 };
 
 HostTensor mask_of(const AttentionCase& c) {
@@ -79,7 +83,13 @@ Net attention_net(const AttentionCase& c) {
     const ir::ValueId added = net.graph.add_input("mask", tensor_type(c.type, mask.extents()));
     at = net.add(ops::ElementWise{ops::ElementWiseKind::kSum}, {at, added});
   }
-  at = net.add(ops::MatrixMultiply{}, {net.add(ops::Softmax{.axis = 3}, {at}), v});
+  at = net.add(ops::Softmax{.axis = 3}, {at});
+  if (c.guarded) {
+    const double zero = 0;
+    const ir::ValueId zeros = net.graph.add_constant(HostTensor::of(c.type, {1, 1, 1, 1}, std::span(&zero, 1)));
+    at = net.add(ops::Select{}, {net.add(ops::Unary{ops::UnaryKind::kIsNan}, {at}), zeros, at});
+  }
+  at = net.add(ops::MatrixMultiply{}, {at, v});
   if (c.rows_first) at = net.add(ops::Transpose{.perm = {0, 2, 1, 3}}, {at});
   net.finish(at);
   return net;
@@ -133,6 +143,35 @@ TEST_F(AttentionOnGpu, AgreesWithItsParts) {
       {"joined, of odd depth", kF16, 2, 2, 20, 20, 13, Masked::kCausal, true, true},
   };
   for (const AttentionCase& c : cases) compare(c, attention_tactic());
+}
+/// The tensor with NaN at one place.
+HostTensor with_nan(const HostTensor& x, int64_t at) {
+  std::vector<double> numbers = View(x).numbers();
+  numbers[static_cast<size_t>(at)] = NAN;
+  return HostTensor::of(x.dtype(), x.extents(), numbers);
+}
+TEST_F(AttentionOnGpu, NaNGivesNaNInItsRowAlone) {
+  constexpr DType kF16 = DType::kF16, kBF16 = DType::kBF16, kF32 = DType::kF32;
+  AttentionCase cases[] = {
+      {"heads of 64", kF16, 2, 3, 128, 128, 64, Masked::kHidesAllOfARow},
+      {"bf16", kBF16, 1, 2, 130, 300, 64, Masked::kHidesAllOfARow},
+      {"odd", kBF16, 1, 2, 20, 19, 13, Masked::kHidesAllOfARow},
+      {"one query", kF16, 3, 2, 1, 200, 64, Masked::kEachKey},
+      {"exact", kF32, 2, 3, 70, 130, 64, Masked::kHidesAllOfARow},
+      {"tf32", kF32, 2, 3, 70, 130, 64, Masked::kHidesAllOfARow, false, false, true},
+  };
+  for (AttentionCase& c : cases)
+    for (const bool guarded : {false, true}) {
+      c.guarded = guarded;
+      const double tolerance = c.tf32 ? 2e-3 : c.type == kF32 ? 5e-6 : c.type == kF16 ? 5e-3 : 4e-2;
+      const VariantRun run{.numerics = {.tf32 = c.tf32}};
+      const std::string name = str(c.name, guarded ? ", guarded" : "");
+      Net of_mask = attention_net(c), of_query = attention_net(c);
+      of_mask.inputs.back() = with_nan(of_mask.inputs.back(), c.keys / 2);
+      expect_agreement(name + ", a mask", of_mask, attention_tactic(), tolerance, run);
+      of_query.inputs.front() = with_nan(of_query.inputs.front(), (c.queries - 1) * c.depth + 1);
+      expect_agreement(name + ", a query", of_query, attention_tactic(), tolerance, run);
+    }
 }
 TEST_F(AttentionOnGpu, CausalKernelsAgreeWithTheMask) {
   constexpr DType kF16 = DType::kF16, kBF16 = DType::kBF16, kF32 = DType::kF32;

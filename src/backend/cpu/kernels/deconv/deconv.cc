@@ -12,8 +12,9 @@ using Phase = PackedDeconv::Phase;
 /// Packs the weights of a phase as one matrix. The taps are gathered first: they are not evenly spaced in the source.
 Result<PackedB> pack_phase(const DeconvWeights& weights, const Phase& phase, const float* data) {
   const int64_t ic = weights.ic / weights.groups, oc = weights.oc / weights.groups;
-  const int64_t volume = weights.kernel[0] * weights.kernel[1] * weights.kernel[2];
   const int64_t taps = phase.num_taps();
+  if (ic * oc == 0) return pack_b({nullptr, oc, 1, 0}, ic, oc, taps, weights.groups);  // however many groups there are
+  const int64_t volume = weights.kernel[0] * weights.kernel[1] * weights.kernel[2];
   AlignedFloats rows = TRY(AlignedFloats::zeros(weights.groups * taps * ic * oc));
   float* to = rows.data();
   for (int64_t g = 0; g < weights.groups; ++g)

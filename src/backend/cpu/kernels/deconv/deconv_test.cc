@@ -24,6 +24,7 @@ const Case kCases[] = {
     {"stride 3, 5x5, cut off", 1, {7, 6, 1, {1, 5, 5}, {1, 3, 3}}, {1, 4, 4}, {1, 10, 12}, {0, 2, 1}},
     {"dilated", 1, {7, 6, 1, {1, 3, 3}, {1, 2, 2}, {1, 2, 3}}, {1, 4, 5}, {1, 11, 15}},
     {"grouped", 2, {12, 8, 4, {1, 3, 3}, {1, 2, 2}}, {1, 4, 5}, {1, 8, 10}, {0, 1, 1}, true},
+    {"groups without input channels", 1, {0, 6, 3, {1, 3, 3}, {1, 2, 2}}, {1, 4, 5}, {1, 8, 10}, {0, 1, 1}, true},
     {"wide", 1, {4, 4, 1, {1, 1, 3}, {1, 1, 2}}, {1, 1, 150}, {1, 1, 301}},
     {"3D", 1, {5, 6, 1, {2, 3, 3}, {2, 2, 1}}, {3, 4, 5}, {6, 8, 5}, {0, 1, 1}},
     {"no pixels", 0, {5, 6, 1, {1, 2, 2}, {1, 2, 2}}, {1, 4, 5}, {1, 8, 10}},
@@ -105,6 +106,13 @@ TEST(Deconv, AgreesWithScattering) {
   });
 }
 
+TEST(Deconv, PacksAnyNumberOfGroupsWithoutInputChannels) {  // ten minutes, if each took a turn
+  constexpr int64_t kGroups = (int64_t{1} << 31) - 1;
+  const auto packed = pack_deconv({0, 3 * kGroups, kGroups, {16, 16, 16}, {16, 16, 16}}, nullptr);
+  ASSERT_TRUE(packed) << packed.error().message;
+  EXPECT_EQ(packed->phases.size(), 16u * 16 * 16);
+  EXPECT_EQ(packed->phases[0].b.batch, kGroups);
+}
 TEST(Deconv, TeamSizeKeepsBits) {
   const Problem problem({"", 1, {32, 32, 1, {1, 4, 4}, {1, 2, 2}}, {1, 20, 20}, {1, 40, 40}, {0, 1, 1}});
   expect_same_bits_for_team_sizes([&](Team& team) { return problem.run(team); });

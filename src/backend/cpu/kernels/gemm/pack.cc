@@ -102,6 +102,7 @@ Result<PackedB> pack_b(const Matrix& b, int64_t k, int64_t n, int64_t taps, int6
   PackedB result{taps, k, n, batch, tiling().panel, {}, dtype};
   const int64_t size = packed_size(taps, k, n);
   result.data = TRY(AlignedFloats::zeros(ceil_div(size * batch * size_bytes(dtype, 1), 4)));
+  if (size == 0) return result;
   for (int64_t i = 0; i < batch; ++i) {
     Matrix one = b;
     one.data += i * batch_stride;

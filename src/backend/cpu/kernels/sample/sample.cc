@@ -39,13 +39,16 @@ struct Taps {
   float weights[kMostTaps][kPositions];  ///< 0: nothing, whatever is there
 };
 
+/// NaN if either is.
+HWY_INLINE float greater(float a, float b) { return b > a || b != b ? b : a; }
+
 template <DType T, bool kMax>
 void add_taps(const Stored<T>* plane, const Taps& taps, int count, int positions, float* sums) {
   for (int t = 0; t < count; ++t)
     for (int p = 0; p < positions; ++p) {
       const float weight = taps.weights[t][p], pixel = load<T>(plane[taps.offsets[t][p]]);
       const float product = weight == 0 ? 0.0f : weight * pixel;
-      sums[p] = kMax ? std::max(sums[p], product) : sums[p] + product;
+      sums[p] = kMax ? greater(sums[p], product) : sums[p] + product;
     }
 }
 

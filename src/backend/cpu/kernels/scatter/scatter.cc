@@ -157,11 +157,6 @@ OutsideIndices scatter_by_type(const ScatterPlan& p, const Index* indices, const
 
 }  // namespace
 
-bool can_scatter(ScatterReduction reduction, DType data) {
-  if (reduction == ScatterReduction::kNone) return bits_of(data) >= 8;
-  return is_kernel_float(data) || is_index(data);
-}
-
 Result<ScatterPlan> plan_scatter(const ops::Scatter& scatter, DType dtype, bool wide_indices,
                                  std::span<const int64_t> data, std::span<const int64_t> indices) {
   const int element_bytes = bits_of(dtype) / 8;

@@ -31,10 +31,7 @@ struct ScatterPlan {
   int64_t extent = 1;                       ///< kElement: of the axis in y
 };
 
-/// Whether elements of this type can be reduced so: without a reduction, all of whole bytes.
-bool can_scatter(ScatterReduction reduction, DType data);
-
-/// `dtype` is data's, one that can be scattered so; `data` and `indices` are the extents of dense tensors.
+/// `dtype` is data's, one that can_scatter (steps/scatter.h); `data` and `indices` are the extents of dense tensors.
 Result<ScatterPlan> plan_scatter(const ops::Scatter& scatter, DType dtype, bool wide_indices,
                                  std::span<const int64_t> data, std::span<const int64_t> indices);
 

@@ -72,13 +72,6 @@ TEST(ScatterKernel, ReducesWholeRows) {
   EXPECT_EQ(run_scatter(*plan, data.data(), indices.data(), updates.data(), y.data()).count, 1);
   EXPECT_EQ(y, (std::vector<float>{1, 2, 3, 114, 225, 336}));
 }
-TEST(ScatterKernel, ReducesTheTypesThatItSays) {
-  EXPECT_TRUE(can_scatter(ScatterReduction::kMax, DType::kBF16));
-  EXPECT_FALSE(can_scatter(ScatterReduction::kMax, DType::kI8));
-  EXPECT_TRUE(can_scatter(ScatterReduction::kNone, DType::kI8));
-  EXPECT_FALSE(can_scatter(ScatterReduction::kNone, DType::kI4));
-}
-
 TEST(ScatterKernel, TellsTheFirstThatIsOutside) {
   const std::vector<int32_t> data(12), updates(3);
   std::vector<int32_t> y(12);

@@ -5,14 +5,17 @@
 
 namespace kiln::cuda {
 
-KernelSource unique_source(DType dtype) {
+KernelSource unique_source(DType dtype, bool of_slices) {
   const std::string type(sort_type(dtype));
   const auto entry = [&](std::string_view name, const std::string& call) {
     return entry_text(name, str(kUniqueThreads), struct_parameter("Unique"), str("kiln::", call, "(args)"));
   };
   KernelSource source;
+  const std::string next_keys =
+      entry_text(kUniqueNextKeysEntry, str(kUniqueThreads), struct_parameter("Unique") + ", int pass",
+                 str("kiln::unique_next_keys<", type, ">(args, pass)"));
   source.entry = kUniqueStoreEntry;
-  source.prelude = str("#include \"sort/unique.cuh\"\n", sort_entries(dtype),
+  source.prelude = str("#include \"sort/unique.cuh\"\n", sort_entries(dtype), of_slices ? next_keys : "",
                        entry(kUniqueSortedCountEntry, str("unique_count<kiln::SortedGroups<", type, ">>")),
                        entry(kUniqueSortedNumberEntry, str("unique_number<kiln::SortedGroups<", type, ">>")),
                        entry(kUniqueAppearingCountEntry, "unique_count<kiln::AppearingGroups>"),

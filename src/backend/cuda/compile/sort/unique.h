@@ -6,7 +6,7 @@
 
 namespace kiln::cuda {
 
-/// The kernels for elements of a type that is_told_apart (steps/unique.h).
-KernelSource unique_source(DType dtype);
+/// The kernels for elements of a type that is_told_apart (steps/unique.h), with what slices of several need or not.
+KernelSource unique_source(DType dtype, bool of_slices);
 
 }  // namespace kiln::cuda

@@ -107,7 +107,7 @@ __device__ __forceinline__ void write(const AttentionArguments& args, const floa
     Result* line = out + row * args.out_strides.row;
 #pragma unroll
     for (int j = 0; j < kBlocksD; ++j)
-      write_pair(args, line, j * 8 + lane % 4 * 2, sums[j][r * 2] * factor, sums[j][r * 2 + 1] * factor);
+      write_pair(args, line, j * 8 + lane % 4 * 2, scaled(sums[j][r * 2], factor), scaled(sums[j][r * 2 + 1], factor));
   }
 }
 

@@ -67,10 +67,11 @@ struct MaskWords {
 
  private:
   static __device__ __forceinline__ float quotient(f16 x, float factor) { return to_float(x) * factor; }
-  /// The least numbers stay finite, so that a row that has only such scores does not count as a row of hidden keys.
+  /// The least numbers stay finite, so that a row that has only such scores does not count as a row of hidden keys. NaN
+  /// stays NaN.
   static __device__ __forceinline__ float quotient(bf16 x, float factor) {
     const float wide = to_float(x);
-    return wide == kHidden ? kHidden : fmaxf(wide * factor, -1e38f);
+    return wide == kHidden ? kHidden : greater(wide * factor, -1e38f);
   }
 };
 template <int kBlocks>
@@ -107,12 +108,13 @@ struct MaskWords<kBlocks, float> {
 
  private:
   static __device__ __forceinline__ float quotient(float x, float factor) {
-    return x == kHidden ? kHidden : fmaxf(x * factor, -1e38f);
+    return x == kHidden ? kHidden : greater(x * factor, -1e38f);
   }
 };
 
 /// The running softmax of a thread's two rows. Weights are powers of two, relative to a base: the largest score so far,
-/// or one that few scores exceed. Sums are rescaled only when the largest score grows by much.
+/// or one that few scores exceed. Sums are rescaled only when the largest score grows by much. The largest score leaves
+/// out NaN, whose weight is NaN, and so is then the row's sum.
 struct RunningSoftmax {
   float base[2] = {kHidden, kHidden}, total[2] = {0, 0};
 
@@ -204,6 +206,11 @@ inline constexpr bool kQuantizes = sizeof(Result) == 1;
 __device__ __forceinline__ float result_factor(const AttentionArguments& args, float sum) {
   return kQuantizes ? inverse(sum) * args.out_inverse : inverse(sum);
 }
+/// A sum of weighted values times its result_factor. Weights that are NaN count as zeros where a guard says so.
+__device__ __forceinline__ float scaled(float sum, float factor) {
+  if (kTile.nan_rows_are_zero && factor == 0) return 0;
+  return sum * factor;
+}
 /// A result times its factor, as what is rounded when it is written: integers are rounded before the zero point.
 __device__ __forceinline__ float shifted(const AttentionArguments& args, float x) {
   return kIsByte<Result> ? rintf(x) + args.out_zero : x;
@@ -255,7 +262,8 @@ __device__ __forceinline__ void store_rows(const AttentionArguments& args, const
       unsigned words[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i)
-        words[i] = pack_results<Result>(args, sums[j + i][r * 2] * factor, sums[j + i][r * 2 + 1] * factor);
+        words[i] =
+            pack_results<Result>(args, scaled(sums[j + i][r * 2], factor), scaled(sums[j + i][r * 2 + 1], factor));
       transpose_quad(words);
       const int column = (j + lane % 4) * 8;
       if (row < args.queries && column < args.value_depth)

@@ -87,7 +87,7 @@ struct RowsSoftmax {
       float x = scores[j] * args.scale;
       if constexpr (kTile.has_mask) {
         if (is_seen) x += mask[min(row, args.queries - 1) * args.mask_strides.row + key + lane + j * kLanes];
-        if (x != kHidden) x = fmaxf(x, -1e38f);  // a row of the least numbers only does not count as hidden
+        if (x != kHidden) x = greater(x, -1e38f);  // a row of the least numbers only does not count as hidden
       }
       scores[j] = is_seen ? x * kLog2e : kHidden;
       largest = fmaxf(largest, scores[j]);
@@ -170,7 +170,8 @@ extern "C" __global__ void __launch_bounds__(kThreads) attention_simt(const __gr
       for (int i = 0; i < kVec; ++i) {
         const int column = c * kLanes + lane * kVec + i;
         if (column < args.value_depth)
-          out[(row0 + r) * args.out_strides.row + column] = from_float<Result>(shifted(args, sums[r][c + i] * factor));
+          out[(row0 + r) * args.out_strides.row + column] =
+              from_float<Result>(shifted(args, scaled(sums[r][c + i], factor)));
       }
   }
 }

@@ -126,7 +126,7 @@ __device__ __forceinline__ void join(const AttentionArguments& args, const unsig
   for (int e = 0; e < kEach; e += kAtOnce) {
     Vec<Result, kAtOnce> result;
 #pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) result.at[i] = from_float<Result>(shifted(args, sums[e + i] * factor));
+    for (int i = 0; i < kAtOnce; ++i) result.at[i] = from_float<Result>(shifted(args, scaled(sums[e + i], factor)));
     if (column + e < args.value_depth) store_vec(to + e, result);
   }
 }

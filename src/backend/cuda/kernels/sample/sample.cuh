@@ -70,14 +70,14 @@ __device__ __forceinline__ void roi_align_at(const cuda::RoiAlignArgument& r, in
     const bool is_row = device::roi_taps(bins, 0, row, i, r.image[0], rows);
     for (int j = 0; j < bins.samples[1]; ++j) {
       const bool inside = is_row && device::roi_taps(bins, 1, column, j, r.image[1], columns);
-      if (!inside) greatest = fmaxf(greatest, 0);
+      if (!inside) greatest = greater(greatest, 0);
 #pragma unroll
       for (int tap = 0; tap < 4; ++tap) {
         const float weight = inside ? rows.weight[tap / 2] * columns.weight[tap % 2] : 0;
         const float value =
             weight == 0 ? 0 : weight * to_float(x[int64_t(rows.index[tap / 2]) * r.image[1] + columns.index[tap % 2]]);
         sum += value;
-        greatest = fmaxf(greatest, value);
+        greatest = greater(greatest, value);
       }
     }
   }

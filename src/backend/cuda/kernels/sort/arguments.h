@@ -43,20 +43,22 @@ struct TopKArgument {
 
 inline constexpr int kUniqueThreads = 256, kUniqueWarps = kUniqueThreads / 32;
 
-/// Different elements: `sort` is all of x as one row, whose items are sorted when the kernels begin. A group has equal
-/// elements.
+/// Different slices: `sort` is one row of the keys of one element of each, whose items are sorted when the kernels
+/// begin. A group has equal slices.
 struct UniqueArgument {
   TopKArgument sort;
+  const void* x = nullptr;
+  uint32_t size = 1, inner = 1;  ///< elements of a slice; those of them that are neighbours
   void* y = nullptr;
   int64_t *first = nullptr, *inverse = nullptr, *counts = nullptr;
   int64_t room = 0;               ///< for different ones
-  uint32_t of_a_block = 0;        ///< elements
+  uint32_t of_a_block = 0;        ///< slices
   uint32_t passes = 0;            ///< that have sorted
   uint32_t is_sorted = 1;         ///< y is; else it has groups in the order in which they appear
   uint32_t* of_blocks = nullptr;  ///< [blocks]
-  uint32_t* groups = nullptr;     ///< by element of x
+  uint32_t* groups = nullptr;     ///< by slice of x
   uint32_t* starts = nullptr;     ///< by group: its first item in the sorted order
-  uint32_t* firsts = nullptr;     ///< by group: its first element in x
+  uint32_t* firsts = nullptr;     ///< by group: its first slice in x
   uint32_t* places = nullptr;     ///< by group: its place in y, unless is_sorted
   int64_t* found = nullptr;       ///< takes the number of groups
 };

@@ -4,10 +4,10 @@
 // selected before, and with each other. The next launch finds where each list's boxes begin, and the last writes them.
 #pragma once
 
+#include "backend/cuda/kernels/sort/arguments.h"
 #include "ops/box-inl.h"
 #include "ops/sort_key-inl.h"
 #include "scan/block_scan.cuh"
-#include "sort/arguments.h"
 #include "sort/sort_segments.cuh"
 
 namespace kiln {

@@ -40,7 +40,7 @@ void plan_select(TopKPlan& plan, int64_t rows, int key_bits) {
   plan.calls.push_back(call("top_k_finish", rows, kShortThreads));
 }
 
-void plan_sort(TopKPlan& plan, int64_t rows, int key_bits) {
+void plan_sort(TopKPlan& plan, int64_t rows, int key_bits, int passes) {
   TopKArgument& a = plan.argument;
   cut(a, a.length < 1 << 20 ? 4096 : 16384);
   const int64_t blocks = rows * a.chunks;
@@ -49,7 +49,6 @@ void plan_sort(TopKPlan& plan, int64_t rows, int key_bits) {
   plan.totals_at = many ? aligned(blocks * kSortBins * 4) : 0;
   plan.items_at = aligned(blocks * kSortBins * 4) + (many ? aligned(rows * kSortBins * 4) : 0);
   plan.workspace_bytes = plan.items_at + 2 * rows * a.length * item_bytes(key_bits);
-  const int passes = key_bits / kSortDigit;
   for (int pass = 0; pass < passes; ++pass) {
     plan.calls.push_back(call("top_k_digits", blocks, kSortThreads, pass));
     plan.calls.push_back(many ? call("top_k_bin_starts", rows * kSortBins, kSortThreads)
@@ -100,7 +99,7 @@ Result<TopKPlan> plan_top_k(const TopKRows& r) {
       break;
     case TopKWay::kSelect: plan_select(plan, rows, key_bits); break;
     case TopKWay::kSort:
-      plan_sort(plan, rows, key_bits);
+      plan_sort(plan, rows, key_bits, sort_passes(r.dtype));
       plan.calls.push_back(
           call("top_k_store", rows * ceil_div(a.k, kSortThreads), kSortThreads, key_bits / kSortDigit));
       break;
@@ -108,9 +107,11 @@ Result<TopKPlan> plan_top_k(const TopKRows& r) {
   return plan;
 }
 
-TopKPlan plan_sorted_items(const TopKRows& r) {
+TopKPlan plan_sorted_items(const TopKRows& r) { return plan_sorted_items(r, bits_of(r.dtype)); }
+
+TopKPlan plan_sorted_items(const TopKRows& r, int bits) {
   TopKPlan plan{.argument = argument_of(r)};
-  plan_sort(plan, plan.argument.rows, bits_of(r.dtype));
+  plan_sort(plan, plan.argument.rows, bits_of(r.dtype), static_cast<int>(ceil_div(bits, kSortDigit)));
   return plan;
 }
 

@@ -4,9 +4,9 @@
 // whole rows are sorted by digits, the lowest first.
 #pragma once
 
+#include "backend/cuda/kernels/sort/arguments.h"
 #include "ops/sort_key-inl.h"
 #include "scan/block_scan.cuh"
-#include "sort/arguments.h"
 #include "sort/sort_segments.cuh"
 
 namespace kiln {
@@ -278,7 +278,8 @@ __device__ __forceinline__ void top_k_finish(const TopK& t) {
   for (uint32_t at = threadIdx.x; at < min(t.k, count); at += blockDim.x) store_place<S>(t, row, at, items[at].index());
 }
 
-/// Whole rows, sorted: a row's items before pass `pass`, the first of which reads elements.
+/// Whole rows, sorted: a row's items before pass `pass`, the first of which reads elements. Passes behind those over
+/// all digits begin with the lowest digit again, of keys that others have set.
 template <class S>
 struct Pass {
   using I = Item<typename S::Bits>;
@@ -297,7 +298,8 @@ struct Pass {
     return result;
   }
   __device__ __forceinline__ uint32_t digit(const I& item) const {
-    return uint32_t(uint64_t(item.key()) >> (cuda::kSortDigit * pass)) & (cuda::kSortBins - 1);
+    constexpr int kDigits = kKeyBits<S> / cuda::kSortDigit;
+    return uint32_t(uint64_t(item.key()) >> (cuda::kSortDigit * (pass % kDigits))) & (cuda::kSortBins - 1);
   }
 };
 

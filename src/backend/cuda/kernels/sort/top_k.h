@@ -44,6 +44,8 @@ Result<TopKPlan> plan_top_k(const TopKRows& rows);
 
 /// Sorts all elements of rows, and stores nothing: the argument's items are what it makes.
 TopKPlan plan_sorted_items(const TopKRows& rows);
+/// The same for keys that differ in their lowest `bits` bits alone.
+TopKPlan plan_sorted_items(const TopKRows& rows, int bits);
 /// How many passes those are.
 inline int sort_passes(DType dtype) { return bits_of(dtype) / kSortDigit; }
 

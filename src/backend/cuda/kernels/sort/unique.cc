@@ -4,12 +4,17 @@
 
 namespace kiln::cuda {
 
-UniquePlan plan_unique(DType dtype, int64_t count, int64_t room, bool sorted) {
+UniquePlan plan_unique(DType dtype, const LaneExtents& slices, int64_t room, bool sorted) {
   constexpr int64_t kMostBlocks = 2048;  // each reads the counts of all
-  UniquePlan plan{.sort = plan_sorted_items({.lanes = {1, count, 1}, .dtype = dtype, .largest = false})};
+  const int64_t count = slices.length, size = slices.outer * slices.inner;
+  UniquePlan plan{.sort = plan_sorted_items({.lanes = {1, count, 1}, .dtype = dtype, .largest = false}),
+                  .next_keys = {kUniqueNextKeysEntry, flat_shape(count, kUniqueThreads)},
+                  .element_bytes = bits_of(dtype) / 8};
   UniqueArgument& u = plan.argument;
+  u.size = static_cast<uint32_t>(size);
+  u.inner = plan.sort.argument.inner = static_cast<uint32_t>(slices.inner);
   u.room = room;
-  u.passes = static_cast<uint32_t>(sort_passes(dtype));
+  u.passes = static_cast<uint32_t>(size * sort_passes(dtype));
   u.is_sorted = sorted;
   const int64_t tiles = ceil_div(count, kUniqueThreads), of_a_block = ceil_div(tiles, kMostBlocks);
   u.of_a_block = static_cast<uint32_t>(of_a_block * kUniqueThreads);
@@ -22,6 +27,12 @@ UniquePlan plan_unique(DType dtype, int64_t count, int64_t room, bool sorted) {
   plan.sort.workspace_bytes = ceil_div(plan.sort.workspace_bytes, 16) * 16;
   plan.workspace_bytes = plan.sort.workspace_bytes + 8 + 4 * (blocks + 4 * count);
   return plan;
+}
+
+const void* UniquePlan::last_elements(const void* x) const {
+  const int64_t outer = argument.size / argument.inner, inner = argument.inner;
+  const int64_t at = (outer - 1) * sort.argument.length * inner + inner - 1;
+  return static_cast<const std::byte*>(x) + at * element_bytes;
 }
 
 void UniquePlan::place(std::byte* workspace) {
