@@ -27,6 +27,7 @@ const std::set<std::string_view> kCpuNotByCases{
 const std::set<std::string_view> kCudaNotByCases{
     "attention",                 // claims many nodes: cuda/tactics/attention_gpu_test.cc
     "attention to joined keys",  // likewise
+    "attention of bytes",        // likewise
     "concatenation of views",    // claims a Slice or a Transpose, too: cuda/tactics/views_gpu_test.cc
     "convolution of bytes",      // claims three nodes or more: cuda/tactics/byte_products_gpu_test.cc
     "gemm of bytes",             // likewise

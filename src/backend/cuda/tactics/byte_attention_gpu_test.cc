@@ -173,7 +173,8 @@ TEST_F(ByteAttentionOnGpu, QuantizesItsResult) {
   for (const DType bytes : {kI8, kF8})
     for (const bool rounds : {false, true})
       for (const ByteCase& c : kCases)
-        if (c.masked != Masked::kHidesAllOfARow) check(c, {bytes, kF16, rounds, bytes});
+        if (c.masked != Masked::kHidesAllOfARow && c.keys > 1)  // one key is all ties: its values are bytes themselves
+          check(c, {bytes, kF16, rounds, bytes});
 }
 
 /// A query of zeros weighs its four keys alike: 0.25 is 31.75 of 127, rounded 32, so values 1, 2, 3 and 4 (by 1/40)
