@@ -297,9 +297,11 @@ class Slot:
         if handle is None:
             self._wait_for_producers(views, self._stream)
             _on(self._ordinal, driver().synchronize, 0)  # whose order DLPack's producers were asked for
-            results = self._enqueue(views, family, lead, given, self._stream)
-            self.synchronize()
-            return results
+            self._context.debug_sync = True  # the run is waited for, so that its own faults are told
+            try:
+                return self._enqueue(views, family, lead, given, self._stream)
+            finally:
+                self._context.debug_sync = False
         self._wait_for_producers(views, handle)
         with family.on_stream(handle, self._ordinal):
             return self._enqueue(views, family, lead, given, handle)
@@ -356,8 +358,12 @@ class Slot:
                 memory = self._staging("out " + tensor.name, size)
                 self._set_address(tensor.name, memory.pointer)
                 back.append((pointers[i], memory, size))
-        if not self._context.execute_async_v3(handle):
-            self._raise_run_failure(open_ones)
+        self._context.debug_sync = True  # a fault of this run is told now, not by the next one
+        try:
+            if not self._context.execute_async_v3(handle):
+                self._raise_run_failure(open_ones)
+        finally:
+            self._context.debug_sync = False
         for i in open_ones:
             allocator = self._allocators[i]
             if allocator.shape is None:

@@ -169,11 +169,12 @@ Result<std::byte*> BindingCache::memory_for(const Binding& binding) {
   return memory_.at_least(needed, runner_);
 }
 
-Status BindingCache::ask_steps() {
+Status BindingCache::ask_steps(Runs which) {
+  const std::string_view failed = which == Runs::kLatest ? "the run failed" : "an earlier run failed";
   for (const auto& binding : bindings_)
     for (const size_t s : binding->checked_steps)
       if (Status checked = binding->steps[s]->check(); !checked) [[unlikely]]
-        return error(checked.error().code, "an earlier run failed: step '", binding->profile.steps[s].name,
+        return error(checked.error().code, failed, ": step '", binding->profile.steps[s].name,
                      "': ", checked.error().message);
   return {};
 }

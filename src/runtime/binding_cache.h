@@ -13,6 +13,12 @@
 
 namespace kiln::runtime {
 
+/// Whose faults are asked for: in words alone, since both are told once.
+enum class Runs : uint8_t {
+  kEarlier,  ///< runs before the call that asks
+  kLatest    ///< the run that the caller has queued and waited for, after it had asked for earlier ones
+};
+
 /// The state that steps keep from run to run, whichever of their kernels is bound.
 class StepStates {
  public:
@@ -52,12 +58,12 @@ class BindingCache {
   /// Drops all bindings, whose runs are done.
   void clear() { drop(bindings_.size()); }
   /// Fails where the data of finished runs broke a rule. Told once.
-  Status check_runs() { return has_checks_ ? ask_steps() : Status(); }
+  Status check_runs(Runs which = Runs::kEarlier) { return has_checks_ ? ask_steps(which) : Status(); }
   /// The same, told to the observer: for runs that no call of the program's will ask about.
   void tell_faults();
 
  private:
-  Status ask_steps();
+  Status ask_steps(Runs which);
   bool take_earlier(const ShapeState& shapes);
   Status make(const ShapeState& shapes, const IoAddresses& addresses);
   Status make_room();

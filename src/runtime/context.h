@@ -105,7 +105,7 @@ class Context {
   void set_inputs_consumed(Event* event) { settings_.inputs_consumed = event; }
   /// Fails where the data of finished runs broke a rule (an index out of range) and this is found after the call that
   /// queued them: on a device of its own. `enqueue` asks too, and runs nothing if there is something. Told once.
-  Status check_runs() { return bindings_.check_runs(); }
+  Status check_runs(Runs which = Runs::kEarlier) { return bindings_.check_runs(which); }
 
  private:
   Context(std::shared_ptr<const Engine> engine, Memory memory);

@@ -127,7 +127,7 @@ void Context::forget_shape_memory() {
 /// Waits for the run. The observer has reported failures on a host stream; nobody has reported those on other devices.
 Status Context::wait_for(Stream& stream, bool& faulted) {
   Status done = stream.synchronize();
-  if (done && !device().is_host()) done = context_->check_runs();
+  if (done && !device().is_host()) done = context_->check_runs(runtime::Runs::kLatest);
   faulted = !done;
   return device().is_host() ? Status() : done;
 }

@@ -221,10 +221,13 @@ TEST_F(AttentionOnGpu, KeysMayBeJoinedOfTwoTensors) {
       return net.add(ops::Transpose{.perm = {0, 2, 1, 3}}, {split});
     };
     const auto joined = [&](int64_t first) {
-      const ir::ValueId caches = net.input({3, c.batch, c.kv_heads, c.before, c.depth});
-      const ir::ValueId layer = net.add(ops::Slice{{1}, {1}, {1}, {0}}, {caches});
-      const ir::ValueId cache = net.add(
-          ops::Reshape{.dims = {c.batch, c.kv_heads, c.before, c.depth}, .zero_is_placeholder = false}, {layer});
+      const auto cache_of = [&] {
+        if (c.before == 0) return net.input({c.batch, c.kv_heads, 0, c.depth});  // no view leads through no elements
+        const ir::ValueId caches = net.input({3, c.batch, c.kv_heads, c.before, c.depth});
+        const ir::ValueId layer = net.add(ops::Slice{{1}, {1}, {1}, {0}}, {caches});
+        return net.add(ops::Reshape{.dims = {c.batch, c.kv_heads, c.before, c.depth}}, {layer});
+      };
+      const ir::ValueId cache = cache_of();
       const ir::ValueId rows = net.add(ops::Concatenation{2}, {cache, heads(first, c.kv_heads)});
       const ir::ValueId apart = net.add(ops::Reshape{.dims = {c.batch, c.kv_heads, 1, keys, c.depth}}, {rows});
       const ir::ValueId wide = net.add(ops::Expand{{c.batch, c.kv_heads, each, keys, c.depth}}, {apart});

@@ -102,6 +102,7 @@ class Runner {
         continue;
       }
       const auto place = std::ranges::find(graph_.inputs(), value) - graph_.inputs().begin();
+      TRY(require(place < std::ssize(graph_.inputs()), "input ", i, " of the region is no input of the network"));
       buffers.push_back(
           options_.made_up
               ? TRY(made_up(device_, *stream, type, extents.back()))
