@@ -2,6 +2,8 @@
 // GPU; and when they apply.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "backend/cuda/device/cublaslt.h"
 #include "backend/cuda/tactics/byte_products.h"
 #include "backend/cuda/tactics/convolution.h"
