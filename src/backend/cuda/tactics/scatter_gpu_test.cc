@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-
 #include <cstdio>
 
 #include "backend/cuda/tactics/registry.h"
