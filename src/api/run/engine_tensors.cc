@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "api/base/convert.h"
+#include "api/run/debug_tensors.h"
 #include "api/run/engine.h"
 #include "api/run/tensor_format.h"
 
