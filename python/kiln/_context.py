@@ -279,9 +279,7 @@ class Slot:
         else:
             for tensor, address in zip(self._inputs + self._outputs, addresses + pointers):
                 self._set_address(tensor.name, address)
-            self._context.debug_sync = True  # the call below waits for the run
-            if not self._context.execute_async_v3(0):
-                self._raise_run_failure(open_ones)
+            self._execute(0, open_ones, waits=True)
         return self._collect(arrays, open_ones, given, family, lead)
 
     def _run_on_gpu(
@@ -297,11 +295,7 @@ class Slot:
         if handle is None:
             self._wait_for_producers(views, self._stream)
             _on(self._ordinal, driver().synchronize, 0)  # whose order DLPack's producers were asked for
-            self._context.debug_sync = True  # the run is waited for, so that its own faults are told
-            try:
-                return self._enqueue(views, family, lead, given, self._stream)
-            finally:
-                self._context.debug_sync = False
+            return self._enqueue(views, family, lead, given, self._stream)
         self._wait_for_producers(views, handle)
         with family.on_stream(handle, self._ordinal):
             return self._enqueue(views, family, lead, given, handle)
@@ -317,9 +311,14 @@ class Slot:
             self._set_address(tensor.name, view.pointer or self._empty_address())
         for tensor, pointer in zip(self._outputs, pointers):
             self._set_address(tensor.name, pointer if pointer != _NO_ADDRESS else self._empty_address())
+        self._execute(handle, open_ones, waits=handle == self._stream)
+        return self._collect(arrays, open_ones, given, family, lead)
+
+    def _execute(self, handle: int, open_ones: list[int], *, waits: bool) -> None:
+        """Puts the run on a stream. Where it `waits`, a fault of this run is told now, and not by the next one."""
+        self._context.debug_sync = waits
         if not self._context.execute_async_v3(handle):
             self._raise_run_failure(open_ones)
-        return self._collect(arrays, open_ones, given, family, lead)
 
     def _empty_address(self) -> int:
         with current_device(self._ordinal):
@@ -358,12 +357,7 @@ class Slot:
                 memory = self._staging("out " + tensor.name, size)
                 self._set_address(tensor.name, memory.pointer)
                 back.append((pointers[i], memory, size))
-        self._context.debug_sync = True  # a fault of this run is told now, not by the next one
-        try:
-            if not self._context.execute_async_v3(handle):
-                self._raise_run_failure(open_ones)
-        finally:
-            self._context.debug_sync = False
+        self._execute(handle, open_ones, waits=True)
         for i in open_ones:
             allocator = self._allocators[i]
             if allocator.shape is None:

@@ -1,6 +1,7 @@
 """What tests of plugins on a GPU share: networks that run on PyTorch's tensors, and PyTorch's view of a plugin's memory."""
 
 import os
+import threading
 
 import numpy as np
 import pytest
@@ -150,3 +151,25 @@ def random(*shape, seed=0, dtype=torch.float32):
 
 def close(made, wanted, tolerance=1e-5):
     torch.testing.assert_close(made, wanted, rtol=tolerance, atol=tolerance)
+
+
+def agrees_in_two_threads(engine, shape, expected):
+    """Runs an engine of one input, x, in two threads with a context and a stream each; `expected` has the output of x."""
+    failures = []
+
+    def work(seed):
+        try:
+            context = engine.create_execution_context()
+            with torch.cuda.stream(torch.cuda.Stream()):
+                for i in range(30):
+                    x = random(*shape, seed=100 * seed + i)
+                    close(run(context, {"x": x})[0], expected(x))
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in (1, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []

@@ -5,6 +5,7 @@ import http.client
 import json
 import pathlib
 import socket
+import threading
 import time
 
 import kiln_models
@@ -31,6 +32,22 @@ def settings(**changed):
 def affine_engine(most=8):
     """y = relu(x @ w + b) for batches from 1 to `most`."""
     return kiln.compile(kiln_models.affine()[0], shapes={"x": [(1, 4), (2, 4), (most, 4)]}, **QUICK)
+
+
+class HeldEngine:
+    """An engine whose runs end when `release` is set; the first sets `begun`. A run fails after `seconds`."""
+
+    def __init__(self, engine, seconds):
+        self.engine, self.seconds = engine, seconds
+        self.begun, self.release = threading.Event(), threading.Event()
+
+    def __getattr__(self, name):
+        return getattr(self.engine, name)
+
+    def __call__(self, *arrays):
+        self.begun.set()
+        assert self.release.wait(self.seconds)
+        return self.engine(*arrays)
 
 
 @contextlib.contextmanager

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import threading
 from typing import Tuple, Union
 
 import gpu_plugins
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 import tensorrt as trt
 import tensorrt.plugin as trtp
-from gpu_plugins import GpuBench, close, enqueue, random, run, torch
+from gpu_plugins import GpuBench, agrees_in_two_threads, close, enqueue, random, run, torch
 
 Kernel = Tuple[Union[str, bytes], Union[str, bytes], trtp.KernelLaunchParams, trtp.SymExprs]
 BLOCK = 128
@@ -141,24 +140,7 @@ def test_threads_without_python():
     """The runs of a kernel ahead of time want no GIL; each thread has a context."""
     bench = GpuBench()
     engine = bench.engine([ahead_between_layers(bench, (512, 128), shifted)])
-    failures = []
-
-    def work(seed):
-        try:
-            context = engine.create_execution_context()
-            with torch.cuda.stream(torch.cuda.Stream()):
-                for i in range(30):
-                    x = random(512, 128, seed=100 * seed + i)
-                    close(run(context, {"x": x})[0], 3 * x + 3)
-        except BaseException as failure:
-            failures.append(failure)
-
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in (1, 2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+    agrees_in_two_threads(engine, (512, 128), lambda x: 3 * x + 3)
 
 
 def test_captured_by_the_program():

@@ -4,7 +4,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import threading
 from typing import List, Tuple
 
 import gpu_plugins
@@ -14,7 +13,19 @@ import numpy.typing as npt
 import pytest
 import tensorrt as trt
 import tensorrt.plugin as trtp
-from gpu_plugins import GpuBench, close, enqueue, memory_at, on_stream, random, run, run_by_allocator, tensor_at, torch
+from gpu_plugins import (
+    GpuBench,
+    agrees_in_two_threads,
+    close,
+    enqueue,
+    memory_at,
+    on_stream,
+    random,
+    run,
+    run_by_allocator,
+    tensor_at,
+    torch,
+)
 from onnx import helper
 
 import kiln
@@ -305,24 +316,7 @@ def test_threads():
     """Two threads with a context each: enqueue has the GIL, runs do not."""
     bench = GpuBench()
     engine = bench.engine([between_layers(bench, (256, 256))])
-    failures = []
-
-    def work(seed):
-        try:
-            context = engine.create_execution_context()
-            with torch.cuda.stream(torch.cuda.Stream()):
-                for i in range(30):
-                    x = random(256, 256, seed=100 * seed + i)
-                    close(run(context, {"x": x})[0], 5 * x)
-        except BaseException as failure:
-            failures.append(failure)
-
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in (1, 2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+    agrees_in_two_threads(engine, (256, 256), lambda x: 5 * x)
 
 
 def test_aliased_output():

@@ -396,24 +396,15 @@ def test_the_time_of_a_request_of_the_program():
 def test_a_time_that_ends_while_all_threads_run_others():
     """The request fails at its deadline, not when a thread is free, and holds nothing."""
     engine = serving.affine_engine()
-    begun, release = threading.Event(), threading.Event()
-
-    class Slow:
-        def __getattr__(self, name):
-            return getattr(engine, name)
-
-        def __call__(self, *arrays):
-            begun.set()
-            assert release.wait(60)
-            return engine(*arrays)
+    held = serving.HeldEngine(engine, 60)
 
     with serving.serve({"affine": engine}, http_port=None, grpc_port=None) as server:
         version = server.repository.find("affine")
         for instance in version_instances(version):
-            instance._engine = Slow()
+            instance._engine = held
         try:
             first = server.submit("affine", {"x": rows(1)})
-            assert begun.wait(30)
+            assert held.begun.wait(30)
             late = [server.submit("affine", {"x": rows(1)}, timeout=seconds) for seconds in (30, 0.3, 0.1)]
             with pytest.raises(ServeError, match="the request took longer than 100 ms"):
                 late[2].result(20)
@@ -426,7 +417,7 @@ def test_a_time_that_ends_while_all_threads_run_others():
             with pytest.raises(ServeError, match="the request took longer than 200 ms"):
                 ending.result(20)
         finally:
-            release.set()
+            held.release.set()
         assert first.result(30) and late[0].result(30) and version.wait_closed(20)
 
 
@@ -511,21 +502,12 @@ def test_what_is_about_the_same(a, b, close):
 def test_a_request_whose_time_ends_while_it_runs(protocol):
     """It is counted once, as expired, and its bytes count until the run has ended."""
     engine = serving.affine_engine()
-    begun, release = threading.Event(), threading.Event()
-
-    class Slow:
-        def __getattr__(self, name):
-            return getattr(engine, name)
-
-        def __call__(self, *arrays):
-            begun.set()
-            assert release.wait(30)
-            return engine(*arrays)
+    held = serving.HeldEngine(engine, 30)
 
     with serving.serve({"affine": engine}) as server:
         version = server.repository.find("affine")
         for instance in version_instances(version):
-            instance._engine = Slow()
+            instance._engine = held
         try:
             if protocol == "http":
                 answer = infer(server, "affine", input_of(rows(1)), parameters={"timeout": 300_000})
@@ -546,11 +528,11 @@ def test_a_request_whose_time_ends_while_it_runs(protocol):
                     with pytest.raises(grpc.RpcError) as found:
                         call(request.SerializeToString(), timeout=30)
                     assert found.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
-            assert begun.is_set()
+            assert held.begun.is_set()
             time.sleep(0.2)  # what the server does behind its answer
             assert server.budget.used > 16
         finally:
-            release.set()
+            held.release.set()
         wait_for(lambda: server.budget.used == 0)
         its = version.statistics
         wait_for(lambda: its.execution_count == 1)

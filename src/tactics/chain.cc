@@ -25,7 +25,7 @@ class Grower {
 
   std::expected<Chain, Reject> run() {
     if (const auto refused = refusal(root_); !refused.empty()) return reject(refused);
-    left_to_sums_ = sums_above(root_).left();
+    left_to_sums_ = quantizes_of_sums();
     insert(root_);
     // The latest node comes first, so that all readers of a value are decided before the value's producer.
     std::set<ir::NodeId, std::greater<>> frontier = producers_of(root_);
@@ -76,39 +76,30 @@ class Grower {
     return {};
   }
 
-  /// The contractions whose results reach the chain through pointwise nodes.
-  struct Sums {
-    bool are_read = false;                 ///< some come without a Quantize in between
-    std::vector<ir::NodeId> quantized_by;  ///< the last Quantize of each other
-    /// Each of these ends its contraction's step, so that bytes are in memory. The chain may have one contraction at
-    /// its beginning, with the Quantize behind it.
-    std::set<ir::NodeId> left() const {
-      std::set<ir::NodeId> result(quantized_by.begin(), quantized_by.end());
-      if (!are_read && !result.empty()) result.erase(std::prev(result.end()));
-      return result;
-    }
-  };
-  Sums sums_above(ir::NodeId root) const {
-    Sums sums;
-    std::vector<std::pair<ir::NodeId, ir::NodeId>> left{{root, ir::NodeId::kNone}};  // a node, a Quantize below it
+  /// Each Quantize that ends the step of a contraction whose result reaches the chain through pointwise nodes, so that
+  /// bytes are in memory. The chain may have one contraction at its beginning, with the Quantize behind it.
+  std::set<ir::NodeId> quantizes_of_sums() const {
+    std::set<ir::NodeId> result;
+    bool has_floats = false;  // of a contraction without a Quantize in between
+    std::vector<std::pair<ir::NodeId, ir::NodeId>> left{{root_, ir::NodeId::kNone}};  // a node, a Quantize below it
     for (size_t i = 0; i < left.size() && i < 2 * kMostNodes; ++i) {
       const auto [id, quantize] = left[i];
       const ir::Node& node = graph_.node(id);
       if (node.op.has(Trait::kContraction)) {
         if (quantize == ir::NodeId::kNone)
-          sums.are_read = true;
+          has_floats = true;
         else
-          sums.quantized_by.push_back(quantize);
-        continue;
+          result.insert(quantize);
       }
       if (!node.op.has(Trait::kPointwise)) continue;
-      const bool ends_here = id != root && quantize == ir::NodeId::kNone && node.op.as<ops::Quantize>();
+      const bool is_first = id != root_ && quantize == ir::NodeId::kNone && node.op.as<ops::Quantize>();
       for (const ir::ValueId input : node.inputs)
         if (input != ir::ValueId::kNone && graph_.value(input).producer != ir::NodeId::kNone &&
             graph_.num_uses(input) == 1)
-          left.emplace_back(graph_.value(input).producer, ends_here ? id : quantize);
+          left.emplace_back(graph_.value(input).producer, is_first ? id : quantize);
     }
-    return sums;
+    if (!has_floats && !result.empty()) result.erase(std::prev(result.end()));
+    return result;
   }
 
   bool is_expand(ir::NodeId id) const { return graph_.node(id).op.as<ops::Expand>() != nullptr; }

@@ -14,12 +14,11 @@ namespace {
 HeadStrides strides_of(const AttentionOperand& operand) {
   return {operand.strides[0], operand.strides[1], operand.strides[2]};
 }
-DType operand_of(const AttentionKernel& kernel) { return kernel.operand.value_or(kernel.element); }
 DType result_of(const AttentionKernel& kernel) { return kernel.result.value_or(kernel.element); }
 
 /// Whether rows begin where a kernel that moves pieces of so many bytes may read them.
 Status check_alignment(const AttentionLayout& layout, const AttentionKernel& kernel) {
-  const int64_t whole = kernel.piece / bytes_of(operand_of(kernel));
+  const int64_t whole = kernel.piece / bytes_of(kernel.operand_type());
   TRY(require(whole > 0, "an attention kernel's pieces of ", kernel.piece, " bytes hold no whole element"));
   std::vector<const AttentionOperand*> operands{&layout.q, &layout.k, &layout.v, &layout.out};
   if (kernel.joined) operands.insert(operands.end(), {&layout.more_k, &layout.more_v});
@@ -87,7 +86,7 @@ struct Bound {
     // Kernels of bytes that read four or more at once write four elements at once, which are up to 16 bytes.
     const bool by_four = kernel.operand && kernel.piece >= 4;
     TRY(require_aligned(run, inputs.size(), kernel.reads_maps() || by_four ? 16 : kernel.piece));
-    const DType operand = operand_of(kernel);
+    const DType operand = kernel.operand_type();
     arguments.q = address(inputs.at(0, run), layout.q, operand);
     arguments.k = address(inputs.at(1, run), layout.k, operand);
     arguments.v = address(inputs.at(2, run), layout.v, operand);
@@ -119,10 +118,10 @@ LoadResult load(const steps::Attention& step, const LoadArguments& arguments) {
   const std::vector<StepTensor>& inputs = arguments.spec.inputs;
   const bool quantizes = steps::is_quantized(arguments.spec);
   const DType y = arguments.spec.outputs[0].dtype;
-  // Of bytes, what says which floats are around them is a mask, or a result that is not quantized.
+  // Bytes do not say which floats are around them: a mask does, or a result that is not quantized.
   const bool has_floats =
       (!inputs[3].present || inputs[3].dtype == kernel.element) && (quantizes || y == kernel.element);
-  TRY(require(operand_of(kernel) == inputs[0].dtype && has_floats &&
+  TRY(require(kernel.operand_type() == inputs[0].dtype && has_floats &&
                   kernel.operand.has_value() == steps::Attention::reads_bytes(arguments.spec) &&
                   kernel.rounds_weights == (step.weight_scale != 0) && kernel.has_mask == inputs[3].present &&
                   kernel.causal == step.causal && kernel.nan_rows_are_zero == step.nan_rows_are_zero &&

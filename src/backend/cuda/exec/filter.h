@@ -15,7 +15,7 @@ struct Filter {
   bool transposed = false;
 
   explicit Filter(const steps::Convolution& step) : window(step.window), groups(step.groups) {}
-  /// Of as many channels of the result.
+  /// A filter for a result of so many channels.
   Filter(const steps::QuantizedConvolution& step, int64_t channels)
       : window(step.window), groups(step.is_depthwise ? channels : 1) {}
   explicit Filter(const steps::Deconvolution& step) : window(step.window), groups(step.groups), transposed(true) {}

@@ -122,7 +122,7 @@ class ByteConvolution final : public Tactic {
   }
 
  private:
-  /// Of the result.
+  /// Channels of the result.
   static int64_t channels_of(const TacticContext& cx, const Region& region) {
     return *cx.graph.type(region.inputs[1]).shape[0].constant();
   }

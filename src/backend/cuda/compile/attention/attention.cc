@@ -25,7 +25,7 @@ KernelSource source_of(const AttentionKernel& kernel) {
   KernelSource source{row_of(*kernel.family).file, {}, std::string(entry_of(kernel))};
   source.choices.set("Element", element_name(kernel.element));
   source.choices.set("Result", element_name(kernel.result.value_or(kernel.element)));
-  source.choices.set("Operand", element_name(kernel.operand.value_or(kernel.element)));
+  source.choices.set("Operand", element_name(kernel.operand_type()));
   add_choices(source, to_record(kernel));
   if (kernel.reads_maps())
     source.prelude =

@@ -159,7 +159,7 @@ TEST(AttentionKernel, OperandsOfBytesHaveOneFamily) {
   kernel.operand.reset();
   EXPECT_FALSE(kernel.check());
 }
-/// Of each combination one of the candidates, of all combinations all of them.
+/// Each combination has one of the candidates compiled, and together they have all of them.
 TEST(AttentionKernel, BytesCompile) {
   size_t turn = 0;
   std::set<std::string> tried;

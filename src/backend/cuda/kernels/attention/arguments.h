@@ -26,8 +26,8 @@ struct AttentionArgumentsOf {
   int32_t first_keys = 0;
   const O *more_k = nullptr, *more_v = nullptr;
   HeadStrides more_k_strides, more_v_strides;
-  /// Of operands of bytes: what sums of weights times bytes are multiplied by, and 1 / scale of weights that are
-  /// rounded.
+  /// Where operands are bytes, `sum_scale` is what sums of weights times bytes are multiplied by, and `weight_inverse`
+  /// is 1 / scale of weights that are rounded.
   float sum_scale = 1, weight_inverse = 0;
 };
 

@@ -47,8 +47,7 @@ Status AttentionKernel::check() const {
   TRY(require(operand.has_value() == (family == &kAttentionBytes), "attention's ", family->name, " kernels read ",
               operand.has_value() ? "floats" : "bytes"));
   TRY(require(!operand || ((*operand == DType::kI8 || *operand == DType::kF8E4M3) && keys % 32 == 0 && depth % 32 == 0),
-              "there is no attention kernel of ", operand.value_or(element), ", ", depth, " channels and ", keys,
-              " keys"));
+              "there is no attention kernel of ", operand_type(), ", ", depth, " channels and ", keys, " keys"));
   TRY(require(operand || !rounds_weights, "attention's kernels of floats do not round weights"));
   return require(piece >= 1 && piece <= 16 && std::has_single_bit(static_cast<uint64_t>(piece)),
                  "an attention kernel loads pieces of ", piece, " bytes; a power of two up to 16 is needed");

@@ -33,14 +33,15 @@ struct AttentionKernel {
   bool causal = false;          ///< the last query sees all keys, each one before it one fewer
   bool joined = false;          ///< keys and values are those of two tensors each: of kAttentionSplit
   std::optional<DType> result;  ///< bytes that the result is quantized to; none: it has the type of the elements
-  /// Of kAttentionBytes: the bytes that q, k and v are, and whether weights are rounded to such bytes. The mask, and a
-  /// result that is not quantized, are elements.
+  /// The bytes that q, k and v are, in kernels of kAttentionBytes, whose mask is of elements all the same, and so is
+  /// their result where it is not quantized.
   std::optional<DType> operand = {};
-  bool rounds_weights = false;
+  bool rounds_weights = false;  ///< to such bytes
 
   static constexpr int64_t kMostDepth = 128;
-  int64_t queries() const;  ///< of a block
-  bool reads_maps() const;  ///< q, k and v through tensor maps
+  DType operand_type() const { return operand.value_or(element); }  ///< what q, k and v are
+  int64_t queries() const;                                          ///< of a block
+  bool reads_maps() const;                                          ///< q, k and v through tensor maps
   std::string name() const;
   Status check() const;
   static void reflect(auto& self, auto f) {

@@ -79,7 +79,8 @@ __device__ __forceinline__ void multiply_values(Sums& sums, const Weights& weigh
   for (int step = 0; step < kStepsV; ++step)
 #pragma unroll
     for (int chunk = 0; chunk < kTile.depth / 16; chunk += 2) {
-      // Of elements of two bytes: keys 0 to 7 and 8 to 15 of a chunk's channels, then those of the next chunk's.
+      // The matrices, whose elements are two bytes, are keys 0 to 7 and 8 to 15 of a chunk's channels, then those of
+      // the next chunk's.
       unsigned words[4];
       load_matrices_transposed(words, VTile::at(v, step * 16 + (matrix & 1) * 8 + line, chunk + (matrix >> 1)));
 #pragma unroll

@@ -19,8 +19,8 @@ struct AttentionFamily {
                       AttentionLaunch& launch);
 };
 
-/// Of an element of q, k or v.
-inline int64_t size_of(const AttentionKernel& kernel) { return bytes_of(kernel.operand.value_or(kernel.element)); }
+/// Bytes of an element of q, k or v.
+inline int64_t size_of(const AttentionKernel& kernel) { return bytes_of(kernel.operand_type()); }
 /// Bytes of a block's queries, and of its stages of keys and values.
 inline int64_t staged_bytes(const AttentionKernel& kernel) {
   return (kernel.queries() + kernel.stages * 2 * kernel.keys) * kernel.depth * size_of(kernel);
