@@ -2,8 +2,9 @@
 """Exports of many kinds with random weights against ONNX Runtime: sweep.py RUN_NETWORK FOLDER [NAME...] [-- FLAG...]
 
 RUN_NETWORK runs the models that are made in FOLDER. NAMEs are parts of names; FLAGs are RUN_NETWORK's. FOLDER gets a
-folder a model and results.jsonl, an object a model. A model that has a result there is not run again unless it is named.
-77, for skipped, where packages are missing. README.md says what the results mean.
+folder a model and results.jsonl, an object a model; runs with FLAGs have a file of their own, results--gpu.jsonl for
+--gpu. A model that has a result there is not run again unless it is named. 77, for skipped, where packages are
+missing. README.md says what the results mean.
 """
 
 import collections
@@ -41,9 +42,10 @@ except ImportError as missing:
     sys.exit(77)
 
 TOLERANCE = 1e-4  # of an output's largest number
+TOLERANCES = {"fp16": 3e-2, "bf16": 5e-2, "default": 1e-2}  # by --config, where they are larger
 SECONDS = 300  # of processor time for a model's export, and for each run of the program
 WAITED_SECONDS = 1800  # for a model in all: what hangs uses no processor time
-BYTES = 10 << 30
+BYTES = 10 << 30  # of addresses, beside those that the script itself has: a PyTorch for GPUs takes many
 
 
 class Flat(torch.nn.Module):
@@ -172,10 +174,15 @@ def write_data_sets(folder, sets, level=onnxruntime.GraphOptimizationLevel.ORT_E
 
 def run(program, folder, flags, tolerance):
     """(run_network's exit status, its words)"""
-    flags = flags or ["--config", "noTF32"]
-    command = [program, folder, *flags, "--level", "0", "--rel-to-max", str(tolerance)]
+    config = [] if "--config" in flags else ["--config", "noTF32"]
+    command = [program, folder, *config, *flags, "--level", "0", "--rel-to-max", str(tolerance)]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     return done.returncode, done.stdout
+
+
+def tolerance_of(entry, flags):
+    config = flags[flags.index("--config") + 1] if "--config" in flags else "noTF32"
+    return max(entry.tolerance or TOLERANCE, TOLERANCES.get(config, 0))
 
 
 def judge(program, folder, sets, flags, tolerance):
@@ -185,14 +192,14 @@ def judge(program, folder, sets, flags, tolerance):
         return "pass", ""
     if code == -signal.SIGXCPU:
         return "lost", f"the program took {SECONDS} s of processor time"
-    code, other = run(program, folder, [*(flags or ["--config", "noTF32"]), "--allow-reference"], tolerance)
+    code, other = run(program, folder, [*flags, "--allow-reference"], tolerance)
     if code == 0:
         return "reference", words
     if code < 0:
         return "failed", f"signal {-code}: {other}"
     with contextlib.suppress(Exception):
         write_data_sets(folder, sets, onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL)
-        if run(program, folder, [*(flags or ["--config", "noTF32"]), "--allow-reference"], tolerance)[0] == 0:
+        if run(program, folder, [*flags, "--allow-reference"], tolerance)[0] == 0:
             return "runtime", other
     return "failed", other
 
@@ -228,7 +235,7 @@ def attempt(asked, name, entry, exporter):
         shutil.rmtree(folder, ignore_errors=True)
         return {"name": name, "status": stage, "words": text}
     began = time.time()
-    status, words = judge(asked.program, folder, sets, asked.flags, entry.tolerance or TOLERANCE)
+    status, words = judge(asked.program, folder, sets, asked.flags, tolerance_of(entry, asked.flags))
     operators = collections.Counter(node.op_type for node in onnx.load(path, load_external_data=False).graph.node)
     return {
         "name": name,
@@ -241,6 +248,11 @@ def attempt(asked, name, entry, exporter):
     }
 
 
+def mapped_bytes():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
 def in_child(work):
     """What work() returns, from a forked process that may crash, hang, or take too much time or memory."""
     reader, writer = os.pipe()
@@ -248,7 +260,8 @@ def in_child(work):
     if child == 0:
         os.setsid()
         os.close(reader)
-        resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+        limit = BYTES + mapped_bytes()
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         # Other work on the machine must not decide which models are lost.
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 5))  # SIGXCPU is told from other ends
         silence = os.open(os.devnull, os.O_WRONLY)
@@ -279,7 +292,7 @@ def warm_up():
 
 def main():
     asked = read_command_line(__doc__)
-    results_path = os.path.join(asked.folder, "results.jsonl")
+    results_path = os.path.join(asked.folder, "-".join(["results", *asked.flags]) + ".jsonl")
     known = {}
     if os.path.exists(results_path):
         with open(results_path) as file:

@@ -108,6 +108,19 @@ def test_a_full_batch_does_not_wait():
     assert taken(queue) == [3, 5]
 
 
+def test_who_joins_a_batch_that_waits_wakes_nobody(monkeypatch):
+    """A thread is woken by the first of a batch, whose time it has to know, and by the one that fills it."""
+    queue, woken = batcher(delay_ns=60_000_000_000), []
+    monkeypatch.setattr(queue._changed, "notify", lambda: woken.append(queue.length))
+    put(queue, 2, 2, 2, 2)
+    put(queue, 1, key="other")
+    assert woken == [1, 4, 5]
+    queue, woken[:] = batcher(), []
+    monkeypatch.setattr(queue._changed, "notify", lambda: woken.append(queue.length))
+    put(queue, 1, 1)
+    assert woken == [1, 2]  # nobody waits for more of them
+
+
 def test_a_full_batch_of_another_key_goes_ahead():
     queue = batcher(delay_ns=60_000_000_000)
     put(queue, 1, key="a")

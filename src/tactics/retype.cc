@@ -11,31 +11,38 @@
 #include "ops/convolution.h"
 #include "ops/dequantize.h"
 #include "ops/dim_values.h"
+#include "ops/element_wise.h"
 #include "ops/fill.h"
 #include "ops/fold.h"
 #include "ops/plugin.h"
 #include "ops/quantize.h"
+#include "ops/select.h"
+#include "ops/unary.h"
 #include "tensor/numeric.h"
 #include "tensor/view.h"
 
 namespace kiln {
 namespace {
 
-bool exceeds_halves(const HostTensor& value) {
+/// The largest number of a type of halves; 0 of another type.
+float largest_of(DType type) { return type == DType::kF16 ? kLargestHalf : type == DType::kBF16 ? kLargestBf16 : 0; }
+
+bool exceeds(const HostTensor& value, float limit) {
   const View view(value);
   for (int64_t i = 0; i < view.volume(); ++i)
-    if (std::isfinite(view[i]) && std::abs(view[i]) > kLargestHalf) return true;
+    if (std::isfinite(view[i]) && std::abs(view[i]) > limit) return true;
   return false;
 }
 
 /// A cast, but where that made infinities of numbers: those become the largest half, by no op of constants.
 Result<ops::Constant> converted(const ops::Constant& constant, DType to) {
-  if (to != DType::kF16 || !exceeds_halves(constant.value)) return fold_one(ops::Cast{to}, {&constant});
+  const float limit = largest_of(to);
+  if (limit == 0 || !exceeds(constant.value, limit)) return fold_one(ops::Cast{to}, {&constant});
   HostTensor::Fresh fresh = TRY(HostTensor::make(to, constant.value.extents()));
   const View view(constant.value);
   for (int64_t i = 0; i < view.volume(); ++i)
     store_number(to, fresh.data.data(), i,
-                 std::isfinite(view[i]) ? std::clamp<double>(view[i], -kLargestHalf, kLargestHalf) : view[i]);
+                 std::isfinite(view[i]) ? std::clamp<double>(view[i], -limit, limit) : view[i]);
   return ops::Constant{std::move(fresh.tensor)};
 }
 
@@ -66,14 +73,31 @@ class Retyper {
   }
 
  private:
-  Result<ir::ValueId> as_type(ir::ValueId value, DType to) {
+  /// `is_large`: whether the value may be a number beyond the range of `to`.
+  Result<ir::ValueId> as_type(ir::ValueId value, DType to, bool is_large = false) {
     if (graph_.type(value).dtype == to || !is_kernel_float(graph_.type(value).dtype)) return value;
     const auto found = converted_.find({value, to});
     if (found != converted_.end()) return found->second;
     const auto* constant = graph_.producer_as<ops::Constant>(value);
-    const ir::ValueId made = constant ? graph_.add_constant(TRY(converted(*constant, to)), graph_.value(value).name)
-                                      : TRY(graph_.add_one(ops::Cast{to}, {value}));
-    return converted_[{value, to}] = made;
+    if (constant)
+      return converted_[{value, to}] = graph_.add_constant(TRY(converted(*constant, to)), graph_.value(value).name);
+    const bool is_bounded = is_large && largest_of(to) != 0 && graph_.type(value).dtype == DType::kF32;
+    const ir::ValueId x = is_bounded ? TRY(bounded(value, largest_of(to))) : value;
+    return converted_[{value, to}] = TRY(graph_.add_one(ops::Cast{to}, {x}));
+  }
+
+  /// FP32 numbers from -limit to limit, to which those beyond are moved. Infinities stay.
+  Result<ir::ValueId> bounded(ir::ValueId x, float limit) {
+    using enum ops::ElementWiseKind;
+    const auto number = [&](float value) {
+      const double wide = value;
+      const Extents extents(graph_.type(x).rank(), 1);
+      return graph_.add_constant(HostTensor::of(DType::kF32, extents, std::span(&wide, 1)));
+    };
+    const ir::ValueId is_infinite = TRY(graph_.add_one(ops::Unary{ops::UnaryKind::kIsInf}, {x}));
+    const ir::ValueId low = TRY(graph_.add_one(ops::ElementWise{kMax}, {x, number(-limit)}));
+    const ir::ValueId inside = TRY(graph_.add_one(ops::ElementWise{kMin}, {low, number(limit)}));
+    return graph_.add_one(ops::Select{}, {is_infinite, x, inside});
   }
 
   /// The op changed to compute in `to` instead of `from`. A cast to a type narrower than FP32 stays, because the
@@ -144,9 +168,12 @@ class Retyper {
         inputs.push_back(TRY(as_type(value, old_.type(input).dtype)));
         continue;
       }
-      const bool stays = on_host || !was || node.op.as<ops::Cast>() || (keeps_weights && i > 0) || is_scale(node.op, i);
-      const ir::ValueId operand = !stays && rounded ? TRY(as_type(value, *rounded)) : value;
-      inputs.push_back(stays ? value : TRY(as_type(operand, to)));
+      const bool keeps_operand = graph_.type(value).dtype == DType::kF32 && rules_.keeps_operand(old_, id, i);
+      const bool stays = on_host || !was || node.op.as<ops::Cast>() || (keeps_weights && i > 0) ||
+                         is_scale(node.op, i) || keeps_operand;
+      const bool is_large = !stays && rules_.exceeds_halves(old_, input);
+      const ir::ValueId operand = !stays && rounded ? TRY(as_type(value, *rounded, is_large)) : value;
+      inputs.push_back(stays ? value : TRY(as_type(operand, to, is_large)));
     }
     const Op op = was ? in_type(node.op, *was, to) : node.op;
     const ir::NodeId copy = ir::copy_node(graph_, old_, id, op, inputs);

@@ -18,6 +18,11 @@ class RetypeRules {
   virtual bool keeps_weights(const ir::Graph&, ir::NodeId) { return false; }
   /// A narrower type to which a node's float operands and results are rounded, though it computes in another one.
   virtual std::optional<DType> rounds_to(const ir::Graph&, ir::NodeId) { return std::nullopt; }
+  /// Whether a value may be a number beyond the range of FP16, or of BF16. A cast of it to that type makes it the
+  /// largest of its sign.
+  virtual bool exceeds_halves(const ir::Graph&, ir::ValueId) { return false; }
+  /// Whether an operand keeps FP32 where its node computes in a narrower type, which its kernels allow.
+  virtual bool keeps_operand(const ir::Graph&, ir::NodeId, size_t) { return false; }
   /// Whether values that arithmetic makes are rounded to the type that they were of.
   virtual bool rounds_values() const { return false; }
 };

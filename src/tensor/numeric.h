@@ -6,7 +6,8 @@
 
 namespace kiln {
 
-inline constexpr float kLargestHalf = 65504;  ///< the largest finite FP16
+inline constexpr float kLargestHalf = 65504;         ///< the largest finite FP16
+inline constexpr float kLargestBf16 = 0x1.FEp+127F;  ///< the largest finite BF16
 
 float half_to_float(uint16_t bits);
 uint16_t float_to_half(float value);  ///< overflow gives infinity

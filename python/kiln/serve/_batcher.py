@@ -109,14 +109,19 @@ class Batcher:
                 raise Closed
             if self.length >= self._rules.max_queue:
                 raise ServeError(Reason.FULL, f"the queue is full: {self.length} requests wait; try again later")
-            self._groups.setdefault(request.key, collections.deque()).append(request)
-            self._rows[request.key] = self._rows.get(request.key, 0) + request.rows
+            key = request.key
+            group = self._groups.setdefault(key, collections.deque())
+            group.append(request)
+            self._rows[key] = self._rows.get(key, 0) + request.rows
             self.length += 1
             if request.deadline_ns is not None and (self._check_ns is None or request.deadline_ns < self._check_ns):
                 self._check_ns = request.deadline_ns
                 self._deadlines.notify()
             request.queue = self
-            self._changed.notify()
+            # Who waits in `take` knows when the group is due, unless it is new. Waking a thread for each of a batch's
+            # requests would cost more than all else that is done for one.
+            if len(group) == 1 or self._may_run(key, group):
+                self._changed.notify()
 
     def take(self) -> list[Request] | None:
         """Waits for a batch. Returns None when the queue was closed and is empty.

@@ -7,10 +7,15 @@
 #include <utility>
 
 #include "ops/bit_cast.h"
+#include "ops/cast.h"
 #include "ops/convolution.h"
 #include "ops/element_wise.h"
+#include "ops/grid_sample.h"
 #include "ops/non_max_suppression.h"
 #include "ops/recurrence.h"
+#include "ops/roi_align.h"
+#include "ops/select.h"
+#include "ops/softmax.h"
 #include "ops/top_k.h"
 #include "ops/unary.h"
 #include "tensor/numeric.h"
@@ -102,9 +107,26 @@ bool hands_memory_on(const ir::Graph& graph, const ir::Node& node) {
 /// other bits.
 bool selects(const Op& op) { return op.as<ops::BitCast>() || op.as<ops::NonMaxSuppression>() || op.as<ops::TopK>(); }
 
+/// Whether the node makes integers of floats: of indices and positions for the most part.
+bool makes_integers(const ir::Graph& graph, const ir::Node& node) {
+  const auto* cast = node.op.as<ops::Cast>();
+  return cast && !is_float(cast->to) && cast->to != DType::kBool && is_float(graph.type(node.inputs[0]).dtype);
+}
+
 bool has_reader(const ir::Graph& graph, const ir::Node& node, auto is) {
   return std::ranges::any_of(node.outputs,
                              [&](ir::ValueId output) { return std::ranges::any_of(graph.value(output).users, is); });
+}
+
+/// Whether some node reads a result as positions in an image.
+bool is_read_as_position(const ir::Graph& graph, const ir::Node& node) {
+  return has_reader(graph, node, [&](ir::NodeId user) {
+    const ir::Node& reader = graph.node(user);
+    for (size_t i = 0; i < reader.inputs.size(); ++i)
+      if (is_position(reader.op, i) && std::ranges::find(node.outputs, reader.inputs[i]) != node.outputs.end())
+        return true;
+    return false;
+  });
 }
 
 /// Whether only LSTMs that hand their memory on read a node's results, perhaps moved.
@@ -160,6 +182,59 @@ double largest_magnitude(const HostTensor& constant) {
   for (int64_t i = 0; i < view.volume(); ++i)
     if (std::isfinite(view[i])) largest = std::max(largest, std::abs(view[i]));
   return largest;
+}
+
+bool is_f32(const ir::Graph& graph, ir::ValueId value) {
+  return value != ir::ValueId::kNone && graph.type(value).dtype == DType::kF32;
+}
+
+/// Whether a constant of the node makes its results numbers beyond `limit`. One that only bounds them does not.
+bool adds_large_constant(const ir::Graph& graph, const ir::Node& node, double limit) {
+  using enum ops::ElementWiseKind;
+  const auto* binary = node.op.as<ops::ElementWise>();
+  const bool adds = binary && (binary->kind == kSum || binary->kind == kSub || binary->kind == kProd);
+  if (!adds && !node.op.as<ops::Select>()) return false;
+  return std::ranges::any_of(node.inputs, [&](ir::ValueId input) {
+    const HostTensor* constant = is_f32(graph, input) ? graph.constant(input) : nullptr;
+    return constant && largest_magnitude(*constant) > limit;
+  });
+}
+
+/// Whether a softmax reads the value, perhaps moved.
+bool feeds_softmax(const ir::Graph& graph, ir::ValueId value) {
+  return std::ranges::any_of(graph.value(value).users, [&](ir::NodeId user) {
+    const ir::Node& reader = graph.node(user);
+    return reader.op.as<ops::Softmax>() || (reader.op.has(Trait::kMovement) && feeds_softmax(graph, reader.outputs[0]));
+  });
+}
+
+/// Whether a value of the program is added to what a softmax reads, perhaps moved: a mask.
+bool is_given_mask(const ir::Graph& graph, ir::ValueId value) {
+  return std::ranges::any_of(graph.value(value).users, [&](ir::NodeId user) {
+    const ir::Node& reader = graph.node(user);
+    const auto* binary = reader.op.as<ops::ElementWise>();
+    if (binary && binary->kind == ops::ElementWiseKind::kSum) return feeds_softmax(graph, reader.outputs[0]);
+    return reader.op.has(Trait::kMovement) && is_given_mask(graph, reader.outputs[0]);
+  });
+}
+
+/// By value: whether it may be a number beyond the range of `half`, because a constant is, or because the program's
+/// masks may be. The sum that a softmax reads is not among them: it is scores.
+std::vector<bool> large_values(const ir::Graph& graph, DType half, std::span<const ir::NodeId> order) {
+  const double limit = half == DType::kF16 ? kLargestHalf : kLargestBf16;
+  std::vector<bool> large(static_cast<size_t>(graph.num_values()), false);
+  for (const ir::ValueId input : graph.inputs())
+    large[ir::index(input)] = is_f32(graph, input) && is_given_mask(graph, input);
+  for (const ir::NodeId id : order) {
+    const ir::Node& node = graph.node(id);
+    const bool is_pointwise = node.op.has(Trait::kPointwise);
+    if ((!is_pointwise && !node.op.has(Trait::kMovement)) || !is_f32(graph, node.outputs[0])) continue;
+    if (is_pointwise && feeds_softmax(graph, node.outputs[0])) continue;
+    const bool reads_large = std::ranges::any_of(
+        node.inputs, [&](ir::ValueId input) { return input != ir::ValueId::kNone && large[ir::index(input)]; });
+    if (reads_large || adds_large_constant(graph, node, limit)) large[ir::index(node.outputs[0])] = true;
+  }
+  return large;
 }
 
 /// Why FP16 would lose a constant that the node multiplies with; empty if it would not.
@@ -220,9 +295,10 @@ Result<KeptFloats> floats_to_keep(const ir::Graph& graph, DType half, std::vecto
   KeptFloats kept;
   kept.nodes.assign(static_cast<size_t>(graph.num_nodes()), false);
   kept.weights = kept.nodes;
+  kept.large = large_values(graph, half, order);
   std::vector<bool> in_front_end = kept.nodes;
-  // What reads it chooses by all of its digits, or adds them up.
-  std::vector<bool> is_selected = kept.nodes, is_remembered = kept.nodes;
+  // What reads it chooses by all of its digits, adds them up, or takes it for a place.
+  std::vector<bool> is_selected = kept.nodes, is_remembered = kept.nodes, is_placed = kept.nodes;
   for (auto id = order.rbegin(); id != order.rend(); ++id) {
     const ir::Node& node = graph.node(*id);
     const size_t at = ir::index(*id);
@@ -233,14 +309,17 @@ Result<KeptFloats> floats_to_keep(const ir::Graph& graph, DType half, std::vecto
     };
     const bool selects_later = is_read(is_selected);
     is_selected[at] = selects(node.op) || (selects_later && !multiplies);
+    is_placed[at] =
+        makes_integers(graph, node) || (!multiplies && (is_read(is_placed) || is_read_as_position(graph, node)));
     is_remembered[at] =
         hands_memory_on(graph, node) || (multiplies ? feeds_memory(graph, *id) : is_read(is_remembered));
     // What only moves halves loses nothing.
     const bool has_digits = !moves || node.inputs.empty() || is_moved_input(graph, node.inputs[0]);
-    const bool wants_digits = ((is_selected[at] || is_remembered[at]) && has_digits) ||
+    const bool wants_digits = ((is_selected[at] || is_remembered[at] || is_placed[at]) && has_digits) ||
                               (multiplies && selects_later && largest_constant(graph, node) <= kMostSelectingWeights);
-    kept.nodes[at] =
-        in_front_end[at] || wants_digits || (half == DType::kBF16 && needs_more_than_bf16(graph, *id, places));
+    const bool is_large = !node.outputs.empty() && kept.large[ir::index(node.outputs[0])];
+    kept.nodes[at] = in_front_end[at] || wants_digits || is_large ||
+                     (half == DType::kBF16 && needs_more_than_bf16(graph, *id, places));
     if (half == DType::kF16 && !kept.nodes[at])
       if (std::string lost = lost_in_fp16(graph, node); !lost.empty()) {
         kept.nodes[at] = true;
@@ -254,6 +333,10 @@ Result<KeptFloats> floats_to_keep(const ir::Graph& graph, DType half, std::vecto
         in_front_end[ir::index(graph.value(input).producer)] = true;
   }
   return kept;
+}
+
+bool is_position(const Op& op, size_t operand) {
+  return operand == 1 && (op.as<ops::GridSample>() || op.as<ops::RoiAlign>());
 }
 
 bool needs_all_digits(const ir::Graph& graph, ir::NodeId id) {

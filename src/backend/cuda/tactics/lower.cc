@@ -31,6 +31,10 @@ class InHalf final : public RetypeRules {
     return stay(graph, id);
   }
 
+  bool exceeds_halves(const ir::Graph&, ir::ValueId value) override { return kept_.large[ir::index(value)]; }
+  bool keeps_operand(const ir::Graph& graph, ir::NodeId id, size_t operand) override {
+    return is_position(graph.node(id).op, operand);
+  }
   bool keeps_weights(const ir::Graph&, ir::NodeId id) override { return kept_.weights[ir::index(id)]; }
 
  private:

@@ -2,15 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
 
 #include "backend/cuda/tactics/kept_floats.h"
 #include "ir/parse.h"
 #include "ir/precision.h"
+#include "ops/cast.h"
 #include "ops/convolution.h"
 #include "ops/matrix_multiply.h"
 #include "ops/recurrence.h"
 #include "ops/reshape.h"
+#include "ops/select.h"
 #include "ops/transpose.h"
 #include "tensor/view.h"
 
@@ -293,7 +296,61 @@ TEST(LowerFloats, KeepsWhatFp16WouldLose) {
       "b = ElementWise{kind=sum}(x, large); return a, b",
       {.fp16 = true});
   EXPECT_EQ(types["a"], DType::kF32);
-  EXPECT_EQ(types["b"], DType::kF16);  // a mask's -infinity stays one: the largest half
+  EXPECT_EQ(types["b"], DType::kF32);
+}
+
+/// Masks keep the numbers that hide keys up to the scores: sums of two would be infinite in halves.
+TEST(LowerFloats, KeepsMasksInFloat) {
+  const std::string least = str(std::numeric_limits<float>::lowest());
+  const std::string text =
+      str("seen: bool[1, 8]; bias: f32[1, 8]; given: f32[1, 8]; ",
+          products(2, "",
+                   "t = Transpose{order=[1, 0]}(w); s = MatrixMultiply(v1, t); "
+                   "none = Constant{value=f32[1, 1](0)}(); least = Constant{value=f32[1, 1](" +
+                       least +
+                       ")}(); m = Select(seen, none, least); sum = ElementWise{kind=sum}(m, bias); "
+                       "k = Slice{start=[0, 0], size=[4, 8], stride=[1, 1]}(s); "
+                       "a = ElementWise{kind=sum}(k, sum); b = ElementWise{kind=sum}(k, given); "
+                       "p = Softmax{axis=1}(a); q = Softmax{axis=1}(b); "
+                       "low = ElementWise{kind=max}(k, least); return p, q, low"));
+  for (const bool fp16 : {true, false}) {
+    const DType half = fp16 ? DType::kF16 : DType::kBF16;
+    auto graph = ir::parse(text);
+    ASSERT_TRUE(graph) << graph.error().message;
+    std::vector<std::string> reasons;
+    ASSERT_TRUE(lower_floats(*graph, {.fp16 = fp16, .bf16 = !fp16}, reasons));
+    auto types = types_of(*graph);
+    for (const char* mask : {"m", "sum"}) EXPECT_EQ(types[mask], DType::kF32) << mask;
+    for (const char* scores : {"a", "b", "p", "q", "low"}) EXPECT_EQ(types[scores], half) << scores;
+    // Both masks are halves where they meet the scores, and stay numbers: of infinities alone they keep the sign.
+    for (const char* scores : {"a", "b"}) {
+      const ir::Node& cast = graph->node(graph->value(node_of(*graph, scores).inputs[1]).producer);
+      ASSERT_TRUE(cast.op.as<ops::Cast>()) << scores;
+      const ir::ValueId kept = cast.inputs[0];
+      EXPECT_TRUE(graph->producer_as<ops::Select>(kept)) << scores;
+    }
+  }
+}
+
+/// Positions stay FP32 beside an image in halves, and so does what makes them, back to the contraction.
+TEST(LowerFloats, KeepsPositionsInFloat) {
+  const std::string text =
+      "x: f32[1, 4, 8, 8]; w: f32[4, 4, 1, 1]; o: f32[1, 2, 8, 8]; v: f32[2, 2, 1, 1]; "
+      "y = Convolution(x, w); p = Convolution(o, v); g = Transpose{order=[0, 2, 3, 1]}(p); h = Unary{kind=sin}(g); "
+      "s = GridSample(y, h); z = Convolution(s, w); return z";
+  for (const bool fp16 : {true, false}) {
+    const DType half = fp16 ? DType::kF16 : DType::kBF16;
+    auto graph = ir::parse(text);
+    ASSERT_TRUE(graph) << graph.error().message;
+    std::vector<std::string> reasons;
+    ASSERT_TRUE(lower_floats(*graph, {.fp16 = fp16, .bf16 = !fp16}, reasons));
+    auto types = types_of(*graph);
+    EXPECT_EQ(types["h"], DType::kF32);
+    EXPECT_EQ(types["s"], half);
+    const ir::Node& sample = node_of(*graph, "s");
+    EXPECT_EQ(graph->type(sample.inputs[0]).dtype, half);
+    EXPECT_EQ(graph->type(sample.inputs[1]).dtype, DType::kF32);
+  }
 }
 
 TEST(LowerFloats, KeepsWhatALogarithmIsTakenOf) {

@@ -66,7 +66,12 @@ struct MaskWords {
   }
 
  private:
-  static __device__ __forceinline__ float quotient(f16 x, float factor) { return to_float(x) * factor; }
+  /// The least half stands for a number that leaves nothing of a score, as the least FP32 number does and as it is itself
+  /// where scores are halves: a row of nothing else weighs all keys alike.
+  static __device__ __forceinline__ float quotient(f16 x, float factor) {
+    const float wide = to_float(x);
+    return wide == -65504.0F ? -1e38f : wide * factor;
+  }
   /// The least numbers stay finite, so that a row that has only such scores does not count as a row of hidden keys. NaN
   /// stays NaN.
   static __device__ __forceinline__ float quotient(bf16 x, float factor) {
