@@ -134,7 +134,7 @@ def by_cupy(x, y, factor, workspace, stream):
     import cupy
 
     with cupy.cuda.ExternalStream(stream):
-        cupy.multiply(cupy.asarray(x), np.asarray(factor, "f"), out=cupy.asarray(y), casting="same_kind")
+        cupy.multiply(cupy.asarray(x), np.float32(factor), out=cupy.asarray(y), casting="same_kind")
 
 
 def by_triton(x, y, factor, workspace, stream):

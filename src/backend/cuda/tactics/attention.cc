@@ -7,6 +7,8 @@
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/contraction.h"
 #include "backend/cuda/tactics/kept_floats.h"
+#include "ops/cast.h"
+#include "ops/constant.h"
 #include "ops/quantize.h"
 #include "steps/attention.h"
 #include "steps/attention_layout.h"
@@ -48,6 +50,18 @@ bool may_round_floats(const TacticContext& cx, const Region& region, const steps
   return step.weight_scale != 0 || (cx.numerics.tf32 && !needs_all_digits(cx.graph, region.nodes[0]));
 }
 
+/// Whether halves were made of the network's FP32 numbers, of which those beyond their range became the largest ones.
+bool stands_for_float(const TacticContext& cx, ir::ValueId value) {
+  const ir::Graph& graph = cx.graph;
+  ir::NodeId producer = graph.value(value).producer;
+  while (producer != ir::NodeId::kNone && graph.node(producer).op.has(Trait::kMovement))
+    producer = graph.value(graph.node(producer).inputs[0]).producer;
+  if (producer == ir::NodeId::kNone) return false;
+  const Op& op = graph.node(producer).op;
+  if (op.as<ops::Constant>()) return cx.numerics.fp16 && !cx.numerics.strongly_typed;
+  return op.as<ops::Cast>() && graph.input_type(producer, 0).dtype == DType::kF32;
+}
+
 /// Kernels for the region; none where its heads are too deep.
 Result<std::vector<AttentionCandidate>> candidates_of(const TacticContext& cx, const Region& region) {
   const TensorType &q = cx.graph.type(region.inputs[0]), &v = cx.graph.type(region.inputs[2]);
@@ -68,6 +82,7 @@ Result<std::vector<AttentionCandidate>> candidates_of(const TacticContext& cx, c
   traits.align = alignment(region.params, of_bytes ? 16 : 8);
   traits.tf32 = may_round_floats(cx, region, step);
   traits.has_mask = region.inputs[3] != ir::ValueId::kNone;
+  traits.least_hides = traits.has_mask && traits.element == DType::kF16 && stands_for_float(cx, region.inputs[3]);
   traits.nan_rows_are_zero = step.nan_rows_are_zero;
   traits.causal = step.causal;
   traits.joined = joined;

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 #include "backend/cuda/tactics/attention.h"
 #include "backend/cuda/testing/on_gpu.h"
+#include "ops/cast.h"
 #include "ops/concatenation.h"
 #include "ops/element_wise.h"
 #include "ops/expand.h"
@@ -18,6 +20,7 @@
 #include "ops/softmax.h"
 #include "ops/transpose.h"
 #include "ops/unary.h"
+#include "tensor/numeric.h"
 #include "tensor/view.h"
 
 namespace kiln::cuda {
@@ -25,7 +28,8 @@ namespace {
 
 using ops::MatrixOp;
 
-enum class Masked : uint8_t { kNo, kEachKey, kCausal, kHidesAllOfARow };
+/// kLeast: by the least number of the type, all of the first row and a part of the others; made of FP32 numbers.
+enum class Masked : uint8_t { kNo, kEachKey, kCausal, kHidesAllOfARow, kLeast };
 struct AttentionCase {
   const char* name;
   DType type;
@@ -38,7 +42,14 @@ struct AttentionCase {
   bool guarded = false;     ///< weights that are NaN become zeros
 };
 
+double least_of(DType type) {
+  return type == DType::kF16    ? -double{kLargestHalf}
+         : type == DType::kBF16 ? -double{kLargestBf16}
+                                : std::numeric_limits<float>::lowest();
+}
+
 HostTensor mask_of(const AttentionCase& c) {
+  const double hides = c.masked == Masked::kEachKey ? -1e4 : c.masked == Masked::kLeast ? least_of(c.type) : -INFINITY;
   const bool each_query = c.masked != Masked::kEachKey;
   const Extents extents{each_query ? 1 : c.batch, 1, each_query ? c.queries : 1, c.keys};
   std::vector<double> values;
@@ -47,9 +58,10 @@ HostTensor mask_of(const AttentionCase& c) {
       for (int64_t j = 0; j < c.keys; ++j) {
         bool hidden = c.masked == Masked::kEachKey ? j >= c.keys - 1 - b : j > i + c.keys - c.queries;
         if (c.masked == Masked::kHidesAllOfARow) hidden = i == 1;
-        values.push_back(hidden ? (c.masked == Masked::kEachKey ? -1e4 : -INFINITY) : 0);
+        if (c.masked == Masked::kLeast) hidden = i == 0 || j < c.keys / 3;
+        values.push_back(hidden ? hides : 0);
       }
-  return HostTensor::of(c.type, extents, values);
+  return HostTensor::of(c.masked == Masked::kLeast ? DType::kF32 : c.type, extents, values);
 }
 
 Net attention_net(const AttentionCase& c) {
@@ -80,7 +92,8 @@ Net attention_net(const AttentionCase& c) {
   if (c.masked != Masked::kNo) {
     const HostTensor mask = mask_of(c);
     net.inputs.push_back(mask);
-    const ir::ValueId added = net.graph.add_input("mask", tensor_type(c.type, mask.extents()));
+    ir::ValueId added = net.graph.add_input("mask", tensor_type(mask.dtype(), mask.extents()));
+    if (mask.dtype() != c.type) added = net.add(ops::Cast{c.type}, {added});
     at = net.add(ops::ElementWise{ops::ElementWiseKind::kSum}, {at, added});
   }
   at = net.add(ops::Softmax{.axis = 3}, {at});
@@ -137,6 +150,12 @@ TEST_F(AttentionOnGpu, AgreesWithItsParts) {
       {"exact", kF32, 2, 3, 70, 130, 64, Masked::kEachKey, true},
       {"exact, odd", kF32, 1, 2, 5, 21, 33},
       {"a query that sees nothing", kF16, 1, 2, 9, 40, 64, Masked::kHidesAllOfARow},
+      {"least numbers", kF16, 2, 3, 128, 128, 64, Masked::kLeast},
+      {"least numbers, odd", kBF16, 1, 2, 20, 19, 13, Masked::kLeast},
+      {"least numbers, many keys", kBF16, 1, 2, 65, 700, 64, Masked::kLeast},
+      {"least numbers, one query", kF16, 3, 2, 1, 200, 64, Masked::kLeast},
+      {"least numbers, exact", kF32, 1, 2, 70, 130, 64, Masked::kLeast},
+      {"least numbers, tf32", kF32, 1, 2, 70, 130, 64, Masked::kLeast, false, false, true},
       {"joined", kF16, 2, 3, 128, 128, 64, Masked::kEachKey, true, true},
       {"joined, of odd lengths", kBF16, 2, 2, 77, 77, 80, Masked::kNo, true, true},
       {"joined, exact", kF32, 2, 3, 70, 70, 64, Masked::kEachKey, true, true},

@@ -48,12 +48,19 @@ struct Places {
   std::vector<bool> digits_contracted;   ///< the same, through nodes that hand digits on
 };
 
+/// Whether the node makes whole numbers of floats: of indices and positions for the most part.
+bool makes_whole_numbers(const ir::Graph& graph, const ir::Node& node) {
+  using enum ops::UnaryKind;
+  const auto* unary = node.op.as<ops::Unary>();
+  if (unary) return unary->kind == kFloor || unary->kind == kCeil || unary->kind == kRound;
+  const auto* cast = node.op.as<ops::Cast>();
+  return cast && !is_float(cast->to) && cast->to != DType::kBool && is_float(graph.type(node.inputs[0]).dtype);
+}
+
 /// Whether readers of the node get digits of what it reads: neither truth values nor whole numbers. (A detector finds
 /// by a logarithm which pyramid level has a box.)
 bool hands_digits_on(const ir::Graph& graph, const ir::Node& node) {
-  using enum ops::UnaryKind;
-  const auto* unary = node.op.as<ops::Unary>();
-  if (unary && (unary->kind == kFloor || unary->kind == kCeil || unary->kind == kRound)) return false;
+  if (node.op.as<ops::Unary>() && makes_whole_numbers(graph, node)) return false;
   return std::ranges::any_of(node.outputs, [&](ir::ValueId output) { return is_float(graph.type(output).dtype); });
 }
 
@@ -106,12 +113,6 @@ bool hands_memory_on(const ir::Graph& graph, const ir::Node& node) {
 /// Whether the op chooses among its operands by their order, or takes their bits: rounding makes equal what is not, and
 /// other bits.
 bool selects(const Op& op) { return op.as<ops::BitCast>() || op.as<ops::NonMaxSuppression>() || op.as<ops::TopK>(); }
-
-/// Whether the node makes integers of floats: of indices and positions for the most part.
-bool makes_integers(const ir::Graph& graph, const ir::Node& node) {
-  const auto* cast = node.op.as<ops::Cast>();
-  return cast && !is_float(cast->to) && cast->to != DType::kBool && is_float(graph.type(node.inputs[0]).dtype);
-}
 
 bool has_reader(const ir::Graph& graph, const ir::Node& node, auto is) {
   return std::ranges::any_of(node.outputs,
@@ -310,7 +311,7 @@ Result<KeptFloats> floats_to_keep(const ir::Graph& graph, DType half, std::vecto
     const bool selects_later = is_read(is_selected);
     is_selected[at] = selects(node.op) || (selects_later && !multiplies);
     is_placed[at] =
-        makes_integers(graph, node) || (!multiplies && (is_read(is_placed) || is_read_as_position(graph, node)));
+        makes_whole_numbers(graph, node) || (!multiplies && (is_read(is_placed) || is_read_as_position(graph, node)));
     is_remembered[at] =
         hands_memory_on(graph, node) || (multiplies ? feeds_memory(graph, *id) : is_read(is_remembered));
     // What only moves halves loses nothing.

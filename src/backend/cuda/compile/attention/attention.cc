@@ -36,6 +36,7 @@ KernelSource source_of(const AttentionKernel& kernel) {
 AttentionSearch::AttentionSearch(const AttentionTraits& of, const Machine& on) : traits(of), machine(on) {
   kernel.element = traits.element;
   kernel.has_mask = traits.has_mask;
+  kernel.least_hides = traits.least_hides;
   kernel.causal = traits.causal;
   kernel.result = traits.result;
   kernel.joined = traits.joined;

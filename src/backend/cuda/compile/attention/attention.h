@@ -16,6 +16,7 @@ struct AttentionTraits {
   int64_t depth = 64;  ///< the larger of q's and v's channels
   int64_t align = 8;   ///< elements that divide both channels and all strides; of bytes up to 16
   bool has_mask = false, nan_rows_are_zero = false, causal = false;
+  bool least_hides = false;                  ///< the mask's least half stands for a number beyond halves
   std::optional<DType> result = {};          ///< bytes that the result is quantized to
   std::optional<DType> operand = {};         ///< bytes that q, k and v are
   bool rounds_weights = false;               ///< to such bytes

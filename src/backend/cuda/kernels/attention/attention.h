@@ -30,6 +30,7 @@ struct AttentionKernel {
   int64_t piece = 16;  ///< bytes that are aligned and wholly inside or outside a line of channels
   bool turns = false;  ///< of kAttentionWgmma: groups of warps take turns at multiplying
   bool has_mask = false, nan_rows_are_zero = false;
+  bool least_hides = false;     ///< the mask's least half leaves nothing of a score, as FP32's least number does
   bool causal = false;          ///< the last query sees all keys, each one before it one fewer
   bool joined = false;          ///< keys and values are those of two tensors each: of kAttentionSplit
   std::optional<DType> result;  ///< bytes that the result is quantized to; none: it has the type of the elements
@@ -48,7 +49,7 @@ struct AttentionKernel {
     f("family", self.family), f("element", self.element), f("depth", self.depth), f("warps", self.warps);
     f("rows", self.rows), f("keys", self.keys), f("stages", self.stages), f("piece", self.piece);
     f("turns", self.turns), f("has_mask", self.has_mask), f("nan_rows_are_zero", self.nan_rows_are_zero);
-    f("causal", self.causal), f("joined", self.joined), f("result", self.result);
+    f("least_hides", self.least_hides), f("causal", self.causal), f("joined", self.joined), f("result", self.result);
     f("operand", self.operand), f("rounds_weights", self.rounds_weights);
   }
 };

@@ -66,11 +66,11 @@ struct MaskWords {
   }
 
  private:
-  /// The least half stands for a number that leaves nothing of a score, as the least FP32 number does and as it is itself
-  /// where scores are halves: a row of nothing else weighs all keys alike.
+  /// The least half may stand for a number that leaves nothing of a score, as FP32's least number does: a row of nothing
+  /// else weighs all keys alike.
   static __device__ __forceinline__ float quotient(f16 x, float factor) {
     const float wide = to_float(x);
-    return wide == -65504.0F ? -1e38f : wide * factor;
+    return kTile.least_hides && wide == -65504.0F ? -1e38f : wide * factor;
   }
   /// The least numbers stay finite, so that a row that has only such scores does not count as a row of hidden keys. NaN
   /// stays NaN.
@@ -140,17 +140,21 @@ struct RunningSoftmax {
       const bool rises = largest > base[r] + __fdividef(kMostExponent, scale);
       factor[r] = rises ? power_of_two((base[r] - largest) * scale) : 1.f;
       if (rises) base[r] = largest;
-      const float from = base[r] == kHidden ? 0.f : base[r] * scale;  // -inf minus -inf would be NaN
       even = odd = 0;
 #pragma unroll
       for (int j = 0; j < kBlocks; ++j) {
-        scores[j][r * 2] = power_of_two(fmaf(scores[j][r * 2], scale, -from));
-        scores[j][r * 2 + 1] = power_of_two(fmaf(scores[j][r * 2 + 1], scale, -from));
+        scores[j][r * 2] = weight(scores[j][r * 2], base[r], scale);
+        scores[j][r * 2 + 1] = weight(scores[j][r * 2 + 1], base[r], scale);
         even += scores[j][r * 2];
         odd += scores[j][r * 2 + 1];
       }
       total[r] = fmaf(total[r], factor[r], even + odd);
     }
+  }
+  /// 2^((score - base) * scale). Masked scores may be so large that the base times the scale, rounded, is far from it.
+  static __device__ __forceinline__ float weight(float score, float base, float scale) {
+    const float from = base == kHidden ? 0.f : base;  // -inf minus -inf would be NaN
+    return power_of_two(kTile.has_mask ? (score - from) * scale : fmaf(score, scale, -from * scale));
   }
   /// The sum of a row's weights.
   __device__ __forceinline__ float sum(int r) const {
