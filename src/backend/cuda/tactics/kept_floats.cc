@@ -220,7 +220,7 @@ bool is_given_mask(const ir::Graph& graph, ir::ValueId value) {
 }
 
 /// By value: whether it may be a number beyond the range of `half`, because a constant is, or because the program's
-/// masks may be. The sum that a softmax reads is not among them: it is scores.
+/// masks may be. The sum of these and scores that a softmax reads is not among them.
 std::vector<bool> large_values(const ir::Graph& graph, DType half, std::span<const ir::NodeId> order) {
   const double limit = half == DType::kF16 ? kLargestHalf : kLargestBf16;
   std::vector<bool> large(static_cast<size_t>(graph.num_values()), false);
@@ -230,9 +230,12 @@ std::vector<bool> large_values(const ir::Graph& graph, DType half, std::span<con
     const ir::Node& node = graph.node(id);
     const bool is_pointwise = node.op.has(Trait::kPointwise);
     if ((!is_pointwise && !node.op.has(Trait::kMovement)) || !is_f32(graph, node.outputs[0])) continue;
-    if (is_pointwise && feeds_softmax(graph, node.outputs[0])) continue;
-    const bool reads_large = std::ranges::any_of(
-        node.inputs, [&](ir::ValueId input) { return input != ir::ValueId::kNone && large[ir::index(input)]; });
+    const auto is_large = [&](ir::ValueId input) { return input != ir::ValueId::kNone && large[ir::index(input)]; };
+    const bool reads_others = std::ranges::any_of(node.inputs, [&](ir::ValueId input) {
+      return is_f32(graph, input) && !graph.constant(input) && !is_large(input);
+    });
+    if (is_pointwise && reads_others && feeds_softmax(graph, node.outputs[0])) continue;
+    const bool reads_large = std::ranges::any_of(node.inputs, is_large);
     if (reads_large || adds_large_constant(graph, node, limit)) large[ir::index(node.outputs[0])] = true;
   }
   return large;

@@ -311,8 +311,10 @@ TEST(LowerFloats, KeepsMasksInFloat) {
                        ")}(); m = Select(seen, none, least); sum = ElementWise{kind=sum}(m, bias); "
                        "a = ElementWise{kind=sum}(s, sum); b = ElementWise{kind=sum}(s, given); "
                        "p = Softmax{axis=1}(a); q = Softmax{axis=1}(b); "
+                       "two = Constant{value=f32[1, 1](2)}(); u = ElementWise{kind=sum}(s, sum); "
+                       "f = ElementWise{kind=prod}(u, two); g = Softmax{axis=1}(f); h = MatrixMultiply(g, w); "
                        "low = ElementWise{kind=max}(s, least); c = MatrixMultiply(p, w); d = MatrixMultiply(q, w); "
-                       "e = MatrixMultiply(low, w); return c, d, e"));
+                       "e = MatrixMultiply(low, w); return c, d, e, h"));
   for (const bool fp16 : {true, false}) {
     const DType half = fp16 ? DType::kF16 : DType::kBF16;
     auto graph = ir::parse(text);
@@ -320,14 +322,16 @@ TEST(LowerFloats, KeepsMasksInFloat) {
     std::vector<std::string> reasons;
     ASSERT_TRUE(lower_floats(*graph, {.fp16 = fp16, .bf16 = !fp16}, reasons));
     auto types = types_of(*graph);
-    for (const char* mask : {"m", "sum"}) EXPECT_EQ(types[mask], DType::kF32) << mask;
+    for (const char* mask : {"m", "sum", "u", "f"}) EXPECT_EQ(types[mask], DType::kF32) << mask;
     for (const char* scores : {"a", "b", "p", "q", "low"}) EXPECT_EQ(types[scores], half) << scores;
     // Both masks are halves where they meet the scores, and what is no infinity stays a number.
-    for (const char* scores : {"a", "b"}) {
-      const ir::Node& cast = graph->node(graph->value(node_of(*graph, scores).inputs[1]).producer);
-      ASSERT_TRUE(cast.op.as<ops::Cast>()) << scores;
+    // So are scores that are scaled behind the mask.
+    for (const char* reader : {"a", "b", "g"}) {
+      const ir::Node& node = node_of(*graph, reader);
+      const ir::Node& cast = graph->node(graph->value(node.inputs.back()).producer);
+      ASSERT_TRUE(cast.op.as<ops::Cast>()) << reader;
       const ir::ValueId kept = cast.inputs[0];
-      EXPECT_TRUE(graph->producer_as<ops::Select>(kept)) << scores;
+      EXPECT_TRUE(graph->producer_as<ops::Select>(kept)) << reader;
     }
   }
 }
