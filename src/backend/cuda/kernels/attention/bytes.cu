@@ -112,12 +112,13 @@ struct Rows {
 __device__ __forceinline__ void round_weights(float (&scores)[kBlocksK][4], const Rows& rows, float scale) {
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
+    const float from = RunningSoftmax::origin(scores, r, rows.softmax.base[r], scale);
 #pragma unroll
     for (int j = 0; j < kBlocksK; ++j)
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
         float& score = scores[j][r * 2 + e];
-        score = rounded(RunningSoftmax::weight(score, rows.softmax.base[r], scale) * rows.share[r], Operand{});
+        score = rounded(power_of_two(fmaf(score, scale, -from)) * rows.share[r], Operand{});
       }
   }
 }

@@ -66,12 +66,7 @@ struct MaskWords {
   }
 
  private:
-  /// The least half may stand for a number that leaves nothing of a score, as FP32's least number does: a row of nothing
-  /// else weighs all keys alike.
-  static __device__ __forceinline__ float quotient(f16 x, float factor) {
-    const float wide = to_float(x);
-    return kTile.least_hides && wide == -65504.0F ? -1e38f : wide * factor;
-  }
+  static __device__ __forceinline__ float quotient(f16 x, float factor) { return to_float(x) * factor; }
   /// The least numbers stay finite, so that a row that has only such scores does not count as a row of hidden keys. NaN
   /// stays NaN.
   static __device__ __forceinline__ float quotient(bf16 x, float factor) {
@@ -121,6 +116,9 @@ struct MaskWords<kBlocks, float> {
 /// or one that few scores exceed. Sums are rescaled only when the largest score grows by much. The largest score leaves
 /// out NaN, whose weight is NaN, and so is then the row's sum.
 struct RunningSoftmax {
+  /// The base where the mask leaves nothing of any score: all keys weigh alike.
+  static constexpr float kLost = -1e38f;
+
   float base[2] = {kHidden, kHidden}, total[2] = {0, 0};
 
   /// Turns scores into weights. `factor` is what the sums so far are multiplied by. `scale` (positive) includes
@@ -136,31 +134,46 @@ struct RunningSoftmax {
         even = fmaxf(even, scores[j][r * 2]);
         odd = fmaxf(odd, scores[j][r * 2 + 1]);
       }
-      const float largest = quad_max(fmaxf(even, odd));
+      const float found = quad_max(fmaxf(even, odd)), largest = is_lost(found, scale) ? kLost : found;
       const bool rises = largest > base[r] + __fdividef(kMostExponent, scale);
       factor[r] = rises ? power_of_two((base[r] - largest) * scale) : 1.f;
       if (rises) base[r] = largest;
+      const float from = origin(scores, r, base[r], scale);
       even = odd = 0;
 #pragma unroll
       for (int j = 0; j < kBlocks; ++j) {
-        scores[j][r * 2] = weight(scores[j][r * 2], base[r], scale);
-        scores[j][r * 2 + 1] = weight(scores[j][r * 2 + 1], base[r], scale);
+        scores[j][r * 2] = power_of_two(fmaf(scores[j][r * 2], scale, -from));
+        scores[j][r * 2 + 1] = power_of_two(fmaf(scores[j][r * 2 + 1], scale, -from));
         even += scores[j][r * 2];
         odd += scores[j][r * 2 + 1];
       }
       total[r] = fmaf(total[r], factor[r], even + odd);
     }
   }
-  /// 2^((score - base) * scale). Masked scores may be so large that the base times the scale, rounded, is far from it.
-  static __device__ __forceinline__ float weight(float score, float base, float scale) {
-    const float from = base == kHidden ? 0.f : base;  // -inf minus -inf would be NaN
-    return power_of_two(kTile.has_mask ? (score - from) * scale : fmaf(score, scale, -from * scale));
+  /// What is subtracted from the row's scores times the scale to have the exponents of their weights. Where only masked
+  /// keys were seen, the base times the scale would be rounded by more than an exponent: such scores become differences.
+  template <int kBlocks>
+  static __device__ __forceinline__ float origin(float (&scores)[kBlocks][4], int r, float base, float scale) {
+    if (base == kHidden) return 0;  // -inf minus -inf would be NaN
+    if (!kTile.has_mask || base * scale > -16384.F) return base * scale;
+#pragma unroll
+    for (int j = 0; j < kBlocks; ++j)
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        float& score = scores[j][r * 2 + e];
+        score = base == kLost && score > kHidden ? 0.f : score - base;
+      }
+    return 0;
   }
   /// The sum of a row's weights.
   __device__ __forceinline__ float sum(int r) const {
     float sum = total[r];
     sum += __shfl_xor_sync(kAllLanes, sum, 1);
     return sum + __shfl_xor_sync(kAllLanes, sum, 2);
+  }
+  /// Whether the largest score is one that the least half was added to, where that leaves nothing of a score.
+  static __device__ __forceinline__ bool is_lost(float largest, float scale) {
+    return kTile.least_hides && largest != kHidden && largest * scale < -60000.F * kLog2e;
   }
   /// The maximum over the four lanes that share a row.
   static __device__ __forceinline__ float quad_max(float x) {
