@@ -287,6 +287,26 @@ TEST(Comparison, BytesAreComparedAsTheirNumbers) {
   EXPECT_GT(bytes, 0) << text_of(report, true);
 }
 
+/// A sum may be written in place of what it reads, whose bytes have another scale.
+TEST(Comparison, BytesInPlaceOfOthersHaveTheirOwnScale) {
+  const ir::Graph graph = parsed(str(
+      "x: f32[1, 4, 8, 8]\nv: f32[1, 4, 8, 8]\nw = ", constant({4, 4, 1, 1}), "\ns = Constant{value=f32[](0.02)}()\n",
+      "t = Constant{value=f32[](0.05)}()\nu = Constant{value=f32[](0.07)}()\nq = Quantize{to=i8}(x, s)\n",
+      "d = Dequantize{}(q, s)\nwq = Quantize{to=i8}(w, s)\nwd = Dequantize{}(wq, s)\n",
+      "a = Convolution{kernel=[1, 1]}(d, wd)\naq = Quantize{to=i8}(a, t)\nad = Dequantize{}(aq, t)\n",
+      "b = Convolution{kernel=[1, 1]}(ad, wd)\nsum = ElementWise{kind=sum}(ad, v)\n",
+      "sq = Quantize{to=i8}(sum, u)\nsd = Dequantize{}(sq, u)\nc = Convolution{kernel=[1, 1]}(sd, wd)\n",
+      "e = ElementWise{kind=sum}(sd, c)\nreturn e, b\n"));
+  const auto a = engine(built(graph));
+  const auto b = reference(graph);
+  const Report report =
+      compared(*a, *b, {waves(DType::kF32, {1, 4, 8, 8}), waves(DType::kF32, {1, 4, 8, 8})}, {.isolate = true});
+  EXPECT_EQ(report.first_outside(), nullptr) << text_of(report, true);
+  const auto sums = std::ranges::find(report.tensors, "sq", [](const TensorDiff& diff) { return diff.a.name(); });
+  ASSERT_NE(sums, report.tensors.end()) << text_of(report, true);
+  EXPECT_FALSE(sums->in_levels);
+}
+
 /// A pass may name a tensor as it is called behind a reshape, whose elements it has in their order.
 TEST(Comparison, TensorsOfOneNameMayBeRegrouped) {
   const auto a = engine(built(parsed("x: f32[2, 12]\ny = Unary{kind=exp}(x)\nreturn y\n")));

@@ -66,6 +66,12 @@ EngineSide::BlockIndex::BlockIndex(const plan::Block& block)
       views[static_cast<size_t>(view.index)].push_back(static_cast<int>(t));
 }
 
+int EngineSide::BlockIndex::source_of(const plan::Block& block, int id) const {
+  while (!made[static_cast<size_t>(id)] && block.tensors[static_cast<size_t>(id)].place == plan::Place::kView)
+    id = block.tensors[static_cast<size_t>(id)].index;
+  return id;
+}
+
 Result<std::unique_ptr<EngineSide>> EngineSide::create(Session session, int profile, std::string name,
                                                        Precision least) {
   std::unique_ptr<EngineSide> side(new EngineSide(std::move(session)));
@@ -130,7 +136,7 @@ std::optional<ByteScale> EngineSide::scale_of(const plan::Block& block, const Bl
   if (!steps::is_quantized_result(tensor_of(block, id).dtype)) return std::nullopt;
   for (const plan::Step* product : index.byte_products) {
     const plan::Step& step = *product;
-    const bool makes = step.outputs[0] == id, reads = plan::root_of(block, step.inputs[0]) == plan::root_of(block, id);
+    const bool makes = step.outputs[0] == id, reads = index.source_of(block, step.inputs[0]) == id;
     if (!makes && !reads) continue;
     const auto number = [&](ByteOperand operand) -> std::optional<double> {
       const plan::Tensor& tensor = tensor_of(block, step.inputs[steps::input_of(operand, step.inputs.size())]);

@@ -29,6 +29,9 @@ class EngineSide final : public Side {
   /// What is asked of a block for each of its steps' outputs, found in one pass over it.
   struct BlockIndex {
     explicit BlockIndex(const plan::Block& block);
+    /// The tensor whose numbers a tensor has: itself, or what it is a view of and that some step made.
+    int source_of(const plan::Block& block, int tensor) const;
+
     std::vector<bool> made;               ///< by tensor: some step makes it, in place of what it is a view of, too
     std::vector<std::vector<int>> views;  ///< by tensor: of itself, with all its elements in their order, not made
     std::vector<const plan::Step*> byte_products;
