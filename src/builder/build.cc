@@ -17,6 +17,7 @@
 #include "ops/dequantize.h"
 #include "ops/loop.h"
 #include "passes/captures.h"
+#include "passes/keep_large.h"
 #include "passes/pass.h"
 #include "passes/quantize_contractions.h"
 #include "passes/quantize_plugins.h"
@@ -282,6 +283,11 @@ Status Build::optimize(ir::Graph& graph, bool is_body) {
   cx.multiplies_bytes = [this](const ir::Graph& g, ir::NodeId id) { return backend_.multiplies_bytes(g, id); };
   TRY(passes::run_pipeline(graph, cx));
   if (!request_.int8_ranges.empty()) TRY(quantize(graph));
+  if (!request_.half_ranges.empty()) {
+    std::vector<std::string> told;
+    passes::keep_large(graph, request_.half_ranges, told);
+    for (const std::string& one : told) log_.info(one);
+  }
   if (request_.expand_plugins) TRY(request_.expand_plugins(graph));
   TRY(check_bytes(graph));
   passes::SourceUses sources(graph, cx);

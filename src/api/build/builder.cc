@@ -87,7 +87,9 @@ Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilder
   warn_of_missing_choices(config, backend->device().kind(), log);
   give_plugin_handles(graph, config, backend->device(), log);
   request.memory = TRY(ProgramAllocator::create(allocator, backend->device()));
-  request.int8_ranges = TRY(int8_ranges(network, config, {graph, *backend, request, makers, allocator}));
+  TensorRanges ranges = TRY(tensor_ranges(network, config, {graph, *backend, request, makers, allocator}));
+  request.int8_ranges = std::move(ranges.int8);
+  request.half_ranges = std::move(ranges.half);
   TRY(quantize_edges(network, config, graph, request.int8_ranges));
   std::optional<AlgorithmSelection> selection;
   if (nv::IAlgorithmSelector* const selector = config.getAlgorithmSelector())

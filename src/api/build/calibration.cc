@@ -183,8 +183,14 @@ Status add_scales(const std::map<std::string, RangeHistogram>& histograms, nv::I
   return {};
 }
 
+/// What a cache says, and the largest magnitudes that data had; none where the cache was not made now.
+struct Calibration {
+  CalibrationCache cache;
+  passes::Ranges largest;
+};
+
 /// The calibrator's batches through the network.
-Result<CalibrationCache> calibrate(nv::IInt8Calibrator& calibrator, Observed& observed, Log& log) {
+Result<Calibration> calibrate(nv::IInt8Calibrator& calibrator, Observed& observed, Log& log) {
   std::map<std::string, RangeHistogram> histograms;
   std::vector<const char*> names = observed.input_names();
   int batches = 0;
@@ -195,10 +201,12 @@ Result<CalibrationCache> calibrate(nv::IInt8Calibrator& calibrator, Observed& ob
     ++batches;
   }
   TRY(require(batches > 0, "the INT8 calibrator gave no batch"));
-  CalibrationCache cache{std::string(name_of(calibrator.getAlgorithm())), {}};
-  TRY(add_scales(histograms, calibrator, log, cache));
-  log.info("calibrated ", cache.scales.size(), " tensors by ", batches, " batches, ", cache.algorithm);
-  return cache;
+  Calibration result{{std::string(name_of(calibrator.getAlgorithm())), {}}, {}};
+  TRY(add_scales(histograms, calibrator, log, result.cache));
+  for (const auto& [name, histogram] : histograms)
+    if (histogram.num_finite() > 0) result.largest[name] = histogram.largest();
+  log.info("calibrated ", result.cache.scales.size(), " tensors by ", batches, " batches, ", result.cache.algorithm);
+  return result;
 }
 
 /// What the calibrator's cache has; nothing if there is none, or it is another algorithm's.
@@ -220,7 +228,7 @@ bool are_ranges_unused(Network& network, const BuilderConfig& config, const ir::
   std::string_view why;
   if (network.strongly_typed())
     why = "the network is strongly typed";
-  else if (!config.has(nv::BuilderFlag::kINT8))
+  else if (!config.has(nv::BuilderFlag::kINT8) && !config.has(nv::BuilderFlag::kFP16))
     why = "BuilderFlag::kINT8 is not set";
   else if (has_quantization(graph))
     why = "the network has Quantize and Dequantize layers";
@@ -236,40 +244,53 @@ bool are_ranges_unused(Network& network, const BuilderConfig& config, const ir::
 
 }  // namespace
 
-Result<passes::Ranges> int8_ranges(Network& network, BuilderConfig& config, const BuildToCome& build) {
+Result<TensorRanges> tensor_ranges(Network& network, BuilderConfig& config, const BuildToCome& build) {
   Log& log = network.reporter().log();
   nv::IInt8Calibrator* const calibrator = config.getInt8Calibrator();
-  passes::Ranges ranges = given_ranges(network);
-  if (are_ranges_unused(network, config, build.graph, !ranges.empty())) return passes::Ranges();
+  const passes::Ranges given = given_ranges(network);
+  if (are_ranges_unused(network, config, build.graph, !given.empty())) return TensorRanges();
+  const bool is_int8 = config.has(nv::BuilderFlag::kINT8), is_half = config.has(nv::BuilderFlag::kFP16);
   if (!calibrator) {
-    if (ranges.empty())
+    if (given.empty() && is_int8)
       log.warning(
           "BuilderFlag::kINT8 is set, and nothing is quantized: the network has neither Q/DQ layers nor dynamic "
           "ranges, "
           "and there is no calibrator");
-    return ranges;
+    return TensorRanges{is_int8 ? given : passes::Ranges(), is_half ? given : passes::Ranges()};
   }
-  auto cache = TRY(cached(*calibrator, log));
-  if (!cache) {
+  Calibration calibration;
+  if (auto cache = TRY(cached(*calibrator, log))) {
+    calibration.cache = std::move(*cache);
+  } else {
     std::optional<ProfileRequest> profile;
     if (const auto* set = static_cast<const OptimizationProfile*>(config.getCalibrationProfile()))
       profile = TRY(in_context(set->request(), [] { return std::string("calibration profile"); }));
     Observed observed = TRY(Observed::build(build, profile, network.reporter()));
-    cache = TRY(calibrate(*calibrator, observed, log));
-    const std::string text = write_calibration_cache(*cache);
+    calibration = TRY(calibrate(*calibrator, observed, log));
+    const std::string text = write_calibration_cache(calibration.cache);
     calibrator->writeCalibrationCache(text.data(), text.size());
   }
+  const auto& scales = calibration.cache.scales;
   passes::Ranges found;
   for (const ir::ValueId value : observed_values(build.graph)) {
-    const auto scale = cache->scales.find(build.graph.value(value).name);
-    if (scale != cache->scales.end())
+    const auto scale = scales.find(build.graph.value(value).name);
+    if (scale != scales.end())
       found[scale->first] = std::min(scale->second * kLevels, std::numeric_limits<float>::max());
   }
-  if (cache->scales.empty()) log.warning("the calibration cache has no tensors: it quantizes nothing");
-  TRY(require(!found.empty() || cache->scales.empty(), "the calibration cache has ", cache->scales.size(),
+  if (scales.empty()) log.warning("the calibration cache has no tensors: it quantizes nothing");
+  TRY(require(!found.empty() || scales.empty(), "the calibration cache has ", scales.size(),
               " tensors, of which the network has none: it is that of another network"));
-  for (const auto& [name, range] : ranges) found[name] = range;  // what the program says itself comes first
-  return found;
+  TensorRanges result;
+  if (is_half) {
+    result.half = found;
+    for (const auto& [name, largest] : calibration.largest) result.half[name] = largest;
+  }
+  if (is_int8) result.int8 = std::move(found);
+  for (const auto& [name, range] : given) {  // what the program says itself comes first
+    if (is_int8) result.int8[name] = range;
+    if (is_half) result.half[name] = range;
+  }
+  return result;
 }
 
 }  // namespace kiln::api

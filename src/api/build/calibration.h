@@ -1,4 +1,4 @@
-/// INT8 without Q/DQ in the network: ranges of tensors, from the program or from data.
+/// Ranges of tensors, from the program or from data: for INT8 without Q/DQ in the network, and for FP16.
 #pragma once
 
 #include "api/build/builder_config.h"
@@ -17,10 +17,15 @@ struct BuildToCome {
   nv::IGpuAllocator* allocator;  ///< of its memory; null: the device's
 };
 
-/// The ranges by which BuilderFlag::kINT8 quantizes: those of ITensor::setDynamicRange, and those that the calibrator's
-/// cache has, or its data give, which run through a copy of the network in FP32. None where the flag is not set, the
-/// network is strongly typed, or it has Q/DQ of its own; a warning then says what is not heeded. Another one says that
-/// the flag does nothing without ranges.
-Result<passes::Ranges> int8_ranges(Network& network, BuilderConfig& config, const BuildToCome& build);
+struct TensorRanges {
+  passes::Ranges int8;  ///< by which BuilderFlag::kINT8 quantizes
+  passes::Ranges half;  ///< by which BuilderFlag::kFP16 leaves layers in FP32: the largest magnitudes
+};
+
+/// The ranges of ITensor::setDynamicRange, and those that the calibrator's cache has, or its data give, which run
+/// through a copy of the network in FP32. None for a flag that is not set, and none at all where the network is
+/// strongly typed or has Q/DQ of its own; a warning then says what is not heeded. Another one says that kINT8 does
+/// nothing without ranges.
+Result<TensorRanges> tensor_ranges(Network& network, BuilderConfig& config, const BuildToCome& build);
 
 }  // namespace kiln::api

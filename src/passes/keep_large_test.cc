@@ -1,0 +1,42 @@
+#include "passes/keep_large.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/parse.h"
+#include "ir/precision.h"
+
+namespace kiln::passes {
+namespace {
+
+std::optional<DType> precision_of(const ir::Graph& graph, std::string_view value) {
+  for (int i = 0; i < graph.num_values(); ++i)
+    if (const ir::Value& v = graph.value(static_cast<ir::ValueId>(i)); v.name == value)
+      return ir::float_precision_of(graph.node(v.producer));
+  return std::nullopt;
+}
+
+TEST(KeepLarge, KeepsWhatMakesAndReadsLargeNumbers) {
+  auto graph = ir::parse(
+      "x: f32[4, 4]; w: f32[4, 4]; a = MatrixMultiply(x, w); b = MatrixMultiply(a, w); t = Transpose{perm=[1, 0]}(b); "
+      "c = MatrixMultiply(t, w); d = MatrixMultiply(c, w); e = MatrixMultiply(d, w); return e");
+  ASSERT_TRUE(graph) << graph.error().message;
+  for (int i = 0; i < graph->num_nodes(); ++i)
+    if (const auto id = static_cast<ir::NodeId>(i); graph->value(graph->node(id).outputs[0]).name == "d")
+      ir::set_precision(*graph, id, "d", {DType::kF16});
+  std::vector<std::string> told;
+  keep_large(*graph, {{"a", 65504.0F}, {"b", 70000.0F}, {"d", 1e6F}}, told);
+  EXPECT_EQ(precision_of(*graph, "a"), std::nullopt);  // halves have that
+  EXPECT_EQ(precision_of(*graph, "b"), DType::kF32);
+  EXPECT_EQ(precision_of(*graph, "t"), DType::kF32);
+  EXPECT_EQ(precision_of(*graph, "c"), DType::kF32) << "reads b, moved";
+  EXPECT_EQ(precision_of(*graph, "d"), DType::kF16) << "the program said so";
+  EXPECT_EQ(precision_of(*graph, "e"), DType::kF32);
+  ASSERT_EQ(told.size(), 4U);
+  EXPECT_NE(told[0].find("stays in FP32: tensor 'b' reaches 70000, beyond FP16's 65504"), std::string::npos) << told[0];
+  told.clear();
+  keep_large(*graph, {}, told);
+  EXPECT_TRUE(told.empty());
+}
+
+}  // namespace
+}  // namespace kiln::passes
