@@ -191,6 +191,12 @@ class Differ(unittest.TestCase):
         told = run(KILN, "diff", right, right, "-o", page)
         self.assertEqual((told.returncode, page.read_text()), (1, "mine"))
 
+    def test_a_page_that_cannot_be_written_leaves_no_report(self):
+        network = three_products("unwritten.onnx")
+        told = run(KILN, "diff", network, "-o", FOLDER / "nowhere" / "diff.html")
+        self.assertEqual((told.returncode, told.stdout), (1, ""))
+        self.assertIn("nowhere/diff.html", told.stderr)
+
 
 class Refuse(unittest.TestCase):
     def test_what_cannot_be_compared(self):
