@@ -123,8 +123,7 @@ Result<Picture> draw(const TimedPlan& shown, const Wanted& wanted, const cli::Na
   for (size_t i = 0; i < plan.inputs.size(); ++i)
     if (plan.inputs[i].is_shape)
       picture.notes.push_back(str("Shapes are those for the values ", View(inputs[i]).integers(), " of shape input '",
-                                  plan.inputs[i].name,
-                                  "', which the profile is tuned for: a page takes no other values.",
+                                  plan.inputs[i].name, "', which the profile is tuned for. Other values are not shown.",
                                   wanted.profile_file.empty() ? "" : " The times may be of others."));
   return picture;
 }
