@@ -23,7 +23,7 @@ from ._errors import Error, Message, ShapeError
 from ._install import cmake_dir, get_include, library_dir, use_as_tensorrt
 from ._profile import LayerTime, Profile
 from ._shapes import Range
-from ._show import Page
+from ._show import Page, show
 from ._tensors import Layer, Layers, Outputs, Tensor
 from ._version import __version__
 
@@ -49,6 +49,7 @@ __all__ = [
     "get_include",
     "library_dir",
     "load",
+    "show",
     "torch",
     "use_as_tensorrt",
 ]

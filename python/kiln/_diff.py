@@ -8,7 +8,7 @@ import subprocess
 from typing import Any
 
 from ._errors import Error
-from ._install import program
+from ._install import flag_words, program
 
 
 def diff(a: str | os.PathLike[str], b: str | os.PathLike[str] | None = None, **flags: Any) -> dict[str, Any]:
@@ -20,14 +20,8 @@ def diff(a: str | os.PathLike[str], b: str | os.PathLike[str] | None = None, **f
     says whether none was left out for want of memory or of finite numbers. Raises Error with the program's message where
     nothing can be compared.
     """
-    command = [program("kiln"), "diff", os.fspath(a), *([] if b is None else [os.fspath(b)]), "--json"]
-    for name, value in flags.items():
-        name = name.rstrip("_")
-        flag = f"-{name}" if len(name) == 1 else f"--{name}"
-        if value is True:
-            command.append(flag)
-        elif value is not False and value is not None:
-            command.append(f"{flag}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
+    operands = [os.fspath(a), *([] if b is None else [os.fspath(b)])]
+    command = [program("kiln"), "diff", *operands, "--json", *flag_words(flags)]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
     if done.returncode not in (0, 2, 3):
         raise Error(done.stderr.strip().removeprefix("kiln: ") or f"kiln diff ended with status {done.returncode}")

@@ -22,7 +22,7 @@ from ._device import choose_device, current_device, engines_on
 from ._errors import Error, Messages, ShapeError, make_logger, make_recorder
 from ._profile import Profile, make_profiler, mean_times
 from ._shapes import Range, Shape
-from ._show import Page, make_page
+from ._show import Page, make_page, name_word
 from ._tensors import Layer, Layers, Outputs, Tensor, dtype_name
 
 _MOST_KNOWN_SHAPES = 1024
@@ -390,7 +390,8 @@ class Engine:
         """A page of the engine: its graph, the layers' times, memory, and what else could have run each layer.
 
         The layers are timed in `runs` runs on the arrays given, or on some that are made, as `profile` does it. Without
-        `run` the page has the times of the build; arrays then only say which shapes to show. `Page.save` writes it.
+        `run` the page has the times of the build; arrays then only say which shapes to show. Shapes that follow from values of
+        shape inputs are those of the values that the profile is tuned for, and the page says so. `Page.save` writes it.
         """
         given = self._arguments(arrays, named) if arrays or named else self.example_inputs()
         plan = bytes(self)
@@ -398,9 +399,9 @@ class Engine:
         profile = self._choose_profile(tuple(view.shape for view in views), views)
         flags = [f"--useProfile={profile}"]
         shapes = [
-            f"'{tensor.name}':" + ("x".join(map(str, view.shape)) or "scalar")
+            name_word(tensor.name) + ":" + ("x".join(map(str, view.shape)) or "scalar")
             for tensor, view in zip(self.inputs, views)
-            if not tensor.on_host and "'" not in tensor.name
+            if not tensor.on_host
         ]
         if shapes:
             flags.append("--shapes=" + ",".join(shapes))

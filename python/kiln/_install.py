@@ -23,6 +23,19 @@ def program(name):
     return native("bin", name)
 
 
+def flag_words(flags):
+    """Flags of a program, given as keywords: `isolate=True` is --isolate, `with_="x"` is --with=x; False and None leave one out."""
+    words = []
+    for name, value in flags.items():
+        name = name.rstrip("_")
+        flag = f"-{name}" if len(name) == 1 else f"--{name}"
+        if value is True:
+            words.append(flag)
+        elif value is not False and value is not None:
+            words.append(f"{flag}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
+    return words
+
+
 def get_include():
     """The folder of the C++ headers (`NvInfer.h`). Its subfolder `cudart` has the CUDA runtime's, for machines without it."""
     return native("include", "kiln")

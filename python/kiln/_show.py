@@ -9,9 +9,10 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 from ._errors import Error
-from ._install import program
+from ._install import flag_words, program
 from ._profile import Profile
 
 _LONGEST_NAME = 255  # bytes of a file's name
@@ -55,7 +56,7 @@ class Page:
 
     def _repr_html_(self) -> str:
         return (
-            f'<iframe srcdoc="{escape(self.html)}" style="width:100%;height:{self.height}px;'
+            f'<iframe sandbox="allow-scripts" srcdoc="{escape(self.html)}" style="width:100%;height:{self.height}px;'
             'border:1px solid #8884;border-radius:8px" title="Kiln engine"></iframe>'
         )
 
@@ -64,6 +65,11 @@ def profile_json(profile: Profile) -> str:
     """Times as `trtexec --exportProfile` writes them."""
     layers = [{"name": layer.name, "averageMs": layer.ms} for layer in profile.layers]
     return json.dumps([{"count": profile.runs}, *layers])
+
+
+def name_word(name: str) -> str:
+    """A tensor's name as flags of lists take it: in quotes, which those of the name do not end."""
+    return "'" + name.replace("'", "''") + "'"
 
 
 def _file_name(name: str) -> str:
@@ -81,12 +87,31 @@ def make_page(plan: bytes, name: str, profile: Profile | None, flags: Sequence[s
         named.mkdir()
         shown = named / _file_name(name)
         shown.write_bytes(plan)
-        command = [program("kiln"), "show", str(shown), "--noRun", "-o", "-", *flags]
+        words = [str(shown), "--noRun", *flags]
         if profile is not None:
             times = pathlib.Path(folder, "profile.json")
             times.write_text(profile_json(profile), encoding="utf-8")
-            command.append(f"--layerTimes={times}")
-        done = subprocess.run(command, capture_output=True, check=False)
+            words.append(f"--layerTimes={times}")
+        return _page_of(words, f"{name} cannot be shown: ")
+
+
+def _page_of(words: Sequence[str], context: str = "") -> Page:
+    """What `kiln show` writes. Raises `Error` with what it says."""
+    done = subprocess.run([program("kiln"), "show", *words, "-o", "-"], capture_output=True, check=False)
     if done.returncode != 0:
-        raise Error(f"{name} cannot be shown: " + done.stderr.decode(errors="replace").strip().removeprefix("kiln: "))
+        told = done.stderr.decode(errors="replace").strip().removeprefix("kiln: ")
+        raise Error(context + (told or f"kiln show ended with status {done.returncode}"))
     return Page(done.stdout.decode("utf-8"))
+
+
+def show(path: str | os.PathLike[str], **flags: Any) -> Page:
+    """The page of a file: a plan, also one for another device, an ONNX file, which is built, or reports of trtexec.
+
+    Flags are those of `kiln show` without their dashes (`noRun=True`, `runs=5`, `shapes="x:1x4"`, `fp16=True`,
+    `layerTimes="profile.json"`). A plan runs where a device for it is here; the page says where it did not. `Page.save`
+    writes the page, and a notebook shows it. Raises Error with the program's message where nothing can be shown.
+    `Engine.show` makes the page of an engine, with times on arrays.
+    """
+    if "o" in flags:
+        raise TypeError("kiln.show has no o: it returns the page, and its save() writes it")
+    return _page_of([os.fspath(path), *flag_words(flags)])

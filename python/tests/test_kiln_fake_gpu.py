@@ -180,3 +180,14 @@ assert seen == [(1, 3)]
 engine.close()
 raises(kiln.Error, "affine was closed", lambda: engine(np.ones((1, 4), "f")))
 """)
+
+
+def test_a_page_of_a_plan_whose_gpu_is_not_here(tmp_path, monkeypatch):
+    import kiln
+
+    plan = tmp_path / "gpu.plan"
+    run(f"engine.save({str(plan)!r})")
+    monkeypatch.setenv("KILN_DEVICE", "cpu")
+    monkeypatch.setenv("KILN_CUDA_DRIVER", str(tmp_path / "nowhere.so"))
+    page = kiln.show(plan).html
+    assert "The engine was not run here, so there are no measured times" in page and "cuda Fake GPU sm_90" in page

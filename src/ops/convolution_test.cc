@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <functional>
+
 #include "ops/reference_context.h"
 #include "ops/testing/case.h"
 
@@ -106,6 +109,53 @@ TEST(Convolution, KnownAnswers) {
   EXPECT_EQ(run_reference_numbers(Convolution{.strides = {2}, .padding = PaddingMode::kExplicitRoundUp},
                                   {f64({1, 1, 5}, {1, 2, 3, 4, 5}), f64({1, 1, 2}, {1, 10})}),
             (std::vector<double>{21, 43, 5}));
+}
+
+/// Sums of products in the order that the reference promises: the bias first, then by channel and tap.
+std::vector<double> sums_in_order(const Extents& out, const std::function<double(const Extents&)>& sum) {
+  std::vector<double> result;
+  Extents at(out.size(), 0);
+  for (int64_t i = 0; i < volume(out); ++i) {
+    result.push_back(sum(at));
+    for (size_t axis = out.size(); axis-- > 0 && ++at[axis] == out[axis];) at[axis] = 0;
+  }
+  return result;
+}
+
+// Numbers that cancel, so that any other order of additions shows in the bits. Two groups of seven outputs: a block of
+// four, and three alone.
+TEST(Convolution, ReferenceAddsInOrder) {
+  constexpr int64_t kGroups = 2, kOutputs = 14, kChannels = 3, kHigh = 5, kWide = 7;
+  std::vector<double> x, w, bias;
+  const auto number = [](int64_t i) { return std::ldexp(std::sin(static_cast<double>(i)), static_cast<int>(i % 60)); };
+  for (int64_t i = 0; i < 2 * kGroups * kChannels * kHigh * kWide; ++i) x.push_back(number(i));
+  for (int64_t i = 0; i < kOutputs * kChannels * 9; ++i) w.push_back(number(7 * i + 1));
+  for (int64_t i = 0; i < kOutputs; ++i) bias.push_back(number(i + 40));
+  for (const int64_t kernel : {1, 3})
+    for (const int64_t stride : {1, 2})
+      for (const int64_t pad : {int64_t{0}, kernel / 2}) {
+        const Convolution op{
+            .strides = {stride, stride}, .pre_pads = {pad, pad}, .post_pads = {pad, pad}, .groups = kGroups};
+        const Extents out{2, kOutputs, (kHigh + 2 * pad - kernel) / stride + 1,
+                          (kWide + 2 * pad - kernel) / stride + 1};
+        const std::vector<double> taps(w.begin(), w.begin() + kOutputs * kChannels * kernel * kernel);
+        const auto expected = sums_in_order(out, [&](const Extents& at) {
+          double sum = bias[static_cast<size_t>(at[1])];
+          for (int64_t c = 0; c < kChannels; ++c)
+            for (int64_t t = 0; t < kernel * kernel; ++t) {
+              const int64_t row = at[2] * stride - pad + t / kernel, column = at[3] * stride - pad + t % kernel;
+              if (row < 0 || row >= kHigh || column < 0 || column >= kWide) continue;
+              const int64_t plane = (at[0] * kGroups + at[1] / (kOutputs / kGroups)) * kChannels + c;
+              sum += taps[static_cast<size_t>((at[1] * kChannels + c) * kernel * kernel + t)] *
+                     x[static_cast<size_t>((plane * kHigh + row) * kWide + column)];
+            }
+          return sum;
+        });
+        EXPECT_EQ(run_reference_numbers(op, {f64({2, kGroups * kChannels, kHigh, kWide}, x),
+                                             f64({kOutputs, kChannels, kernel, kernel}, taps), f64({kOutputs}, bias)}),
+                  expected)
+            << kernel << ' ' << stride << ' ' << pad;
+      }
 }
 
 /// The output type and assumptions for symbolic inputs, as text.

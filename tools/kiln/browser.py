@@ -22,6 +22,7 @@ class Browser:
         width, height = self.size
         flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-extensions", "--remote-debugging-pipe"]
         flags += ["--hide-scrollbars", "--disable-background-networking", f"--user-data-dir={self._folder.name}", f"--window-size={width},{height}"]
+        flags += ["--disable-features=IsolateSandboxedIframes"]  # else such a frame is a page of its own here
         # The browser reads descriptor 3 and writes descriptor 4.
         shell = 'exec 5<&"$1" 6>&"$2"; shift 2; exec "$@" 3<&5 4>&6 5<&- 6>&-'
         command = ["bash", "-c", shell, "bash", str(to_read), str(to_write), find_browser(), *flags, "about:blank"]
@@ -69,6 +70,17 @@ class Browser:
         told = self._call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in told:
             raise RuntimeError(f"{script}: {told['exceptionDetails'].get('exception', {}).get('description', told)}")
+        return told["result"].get("value")
+
+    def run_in_frame(self, script):
+        """The value of an expression in the document of the page's first frame, whatever that is kept from. None: it has no document yet."""
+        frames = self._call("Page.getFrameTree")["frameTree"].get("childFrames")
+        if not frames:
+            return None
+        world = self._call("Page.createIsolatedWorld", frameId=frames[0]["frame"]["id"])["executionContextId"]
+        told = self._call("Runtime.evaluate", expression=script, contextId=world, returnByValue=True)
+        if "exceptionDetails" in told:
+            raise RuntimeError(f"{script}: {told}")
         return told["result"].get("value")
 
     def frame(self):

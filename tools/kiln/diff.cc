@@ -128,8 +128,9 @@ Status run_diff(const cli::Arguments& arguments) {
   report.inputs = inputs.description;
   const std::string text =
       arguments.has("--json") ? diff::json_of(report) : diff::text_of(report, arguments.has("--verbose"));
-  cli::write_stdout(text, "report");
+  // Where the page cannot be written, exit status 1 says so, and that comes without a report.
   if (!page.empty()) cli::write_file(page, diff::page_of(report), "page of -o");
+  cli::write_stdout(text, "report");
   if (report.first_outside() || !report.faulty().empty()) throw Exit{2};
   if (!report.is_complete()) throw Exit{3};
   return {};

@@ -5,33 +5,24 @@ usage: diff_test.py KILN TRTEXEC SOURCE_FOLDER LIBRARIES_OF_PLUGINS
 """
 import array, json, pathlib, subprocess, sys, tempfile, unittest
 
-from onnx_bytes import field, float_tensor
+import onnx_bytes
+from onnx_bytes import float_tensor, node, value
 
 KILN, TRTEXEC, SOURCE, PLUGINS = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4])
 DIGITS = SOURCE / "samples" / "digits" / "digits.onnx"
 LOOP = SOURCE / "fuzz" / "seeds" / "onnx_reader" / "loop_if.onnx"
-FOLDER = pathlib.Path(tempfile.mkdtemp())
+WORK = tempfile.TemporaryDirectory()
+FOLDER = pathlib.Path(WORK.name)
 
 
 def run(*command):
     return subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=300)
 
 
-def node(op, reads, makes, name=None):
-    return b"".join([*(field(1, x) for x in reads), *(field(2, x) for x in makes), field(3, name or makes[0] + "_node"), field(4, op)])
-
-
-def value(name, *extents):
-    axes = b"".join(field(1, field(2, e) if isinstance(e, str) else field(1, e)) for e in extents)
-    return field(1, name) + field(2, field(1, field(1, 1) + field(2, axes)))
-
-
 def model(name, nodes, weights, inputs, outputs):
     """Writes an ONNX model and returns its path."""
-    graph = [*(field(1, x) for x in nodes), field(2, "g"), *(field(5, x) for x in weights)]
-    graph += [*(field(11, x) for x in inputs), *(field(12, x) for x in outputs)]
     path = FOLDER / name
-    path.write_bytes(field(1, 8) + field(7, b"".join(graph)) + field(8, field(2, 17)))
+    path.write_bytes(onnx_bytes.model(nodes, weights, inputs, outputs))
     return path
 
 
@@ -126,6 +117,9 @@ class Agree(unittest.TestCase):
         self.assertTrue(any("iteration" in t["body"] and t["runs_a"] == 5 for t in report["tensors"]), report["tensors"])
         report, status = diff(LOOP, "--loopRuns=2")
         self.assertEqual(status, 0)
+        repeated = [t for t in report["tensors"] if t["runs_a"] == 5]
+        self.assertTrue(repeated)
+        self.assertEqual({t["runs_compared"] for t in repeated}, {2})
 
     def test_a_plan_of_one_layer(self):
         path = model("one.onnx", [node("Exp", ["x"], ["y"])], [], [value("x", 3)], [value("y", 3)])
@@ -196,6 +190,12 @@ class Differ(unittest.TestCase):
         page.write_text("mine")
         told = run(KILN, "diff", right, right, "-o", page)
         self.assertEqual((told.returncode, page.read_text()), (1, "mine"))
+
+    def test_a_page_that_cannot_be_written_leaves_no_report(self):
+        network = three_products("unwritten.onnx")
+        told = run(KILN, "diff", network, "-o", FOLDER / "nowhere" / "diff.html")
+        self.assertEqual((told.returncode, told.stdout), (1, ""))
+        self.assertIn("nowhere/diff.html", told.stderr)
 
 
 class Refuse(unittest.TestCase):

@@ -14,6 +14,7 @@
 #include "plan/reader.h"
 #include "session.h"
 #include "step_times.h"
+#include "tensor/view.h"
 
 namespace kiln {
 namespace {
@@ -119,6 +120,11 @@ Result<Picture> draw(const TimedPlan& shown, const Wanted& wanted, const cli::Na
   } else if (!shown.times && wanted.profile_file.empty()) {
     picture.notes.emplace_back("The engine was not run, so there are no measured times (--noRun).");
   }
+  for (size_t i = 0; i < plan.inputs.size(); ++i)
+    if (plan.inputs[i].is_shape)
+      picture.notes.push_back(str("Shapes are those for the values ", View(inputs[i]).integers(), " of shape input '",
+                                  plan.inputs[i].name, "', which the profile is tuned for. Other values are not shown.",
+                                  wanted.profile_file.empty() ? "" : " The times may be of others."));
   return picture;
 }
 

@@ -4,10 +4,11 @@
 usage: show_test.py KILN TRTEXEC SOURCE_FOLDER
 The tests of a browser are skipped where there is no Chromium, on the path or in KILN_CHROMIUM; where CI is true, that fails.
 """
-import functools, json, os, pathlib, re, subprocess, sys, tempfile, unittest
+import functools, json, os, pathlib, re, subprocess, sys, tempfile, time, unittest
 
 from browser import Browser, find_browser
-from onnx_bytes import field, float_tensor
+import onnx_bytes
+from onnx_bytes import float_tensor, node, value
 
 KILN, TRTEXEC, SOURCE = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 DIGITS = SOURCE / "samples/digits/digits.onnx"
@@ -45,16 +46,36 @@ def plan_of(model):
     return plan, info
 
 
+def model(name, *parts):
+    path = FOLDER / name
+    path.write_bytes(onnx_bytes.model(*parts))
+    return path
+
+
+@functools.cache
 def hostile_model():
     """An ONNX model whose layers and tensors have names that a careless page would run."""
-    node = field(1, "x") + field(2, HOSTILE) + field(3, HOSTILE) + field(4, "Softmax")
-    second = field(1, HOSTILE) + field(1, "w") + field(2, "y") + field(3, "add") + field(4, "Mul")
-    shape = field(2, field(1, field(1, 1) + field(2, field(1, field(1, 8)))))
-    value = lambda name: field(1, name) + shape  # noqa: E731
-    graph = field(1, node) + field(1, second) + field(2, "g") + field(5, float_tensor("w", [8], *range(8))) + field(11, value("x")) + field(12, value("y"))
-    path = FOLDER / "hostile.onnx"
-    path.write_bytes(field(1, 8) + field(7, graph) + field(8, field(2, 17)))
-    return path
+    nodes = [node("Softmax", ["x"], [HOSTILE], HOSTILE), node("Mul", [HOSTILE, "w"], ["y"], "add")]
+    return model("hostile.onnx", nodes, [float_tensor("w", [8], *range(8))], [value("x", 8)], [value("y", 8)])
+
+
+@functools.cache
+def looped_model():
+    """A loop around a product and a Tanh: its build compares one step for both with a step for each, and so times them."""
+    weight = float_tensor("w", [64, 64], *[((7 * i) % 11 - 5) / 32 for i in range(64 * 64)])
+    inner = [node("Identity", ["go"], ["goes"]), node("MatMul", ["v", "w"], ["made"]), node("Tanh", ["made"], ["next"])]
+    body = onnx_bytes.graph(inner, [weight], [value("i", type_=7), value("go", type_=9), value("v", 64, 64)], [value("goes", type_=9), value("next", 64, 64)])
+    return model("looped.onnx", [node("Loop", ["count", "", "x"], ["y"], body=body)], [onnx_bytes.int64_tensor("count", 3)],
+                 [value("x", 64, 64)], [value("y", 64, 64)])  # fmt: skip
+
+
+@functools.cache
+def int8_model():
+    """A product of bytes: both of its inputs are quantized."""
+    weights = [onnx_bytes.int8_tensor("w8", [64, 64], *[(7 * i) % 255 - 127 for i in range(64 * 64)]), float_tensor("scale", [], 0.02)]
+    nodes = [node("QuantizeLinear", ["x", "scale", "zero"], ["x8"]), node("DequantizeLinear", ["x8", "scale", "zero"], ["xf"]),
+             node("DequantizeLinear", ["w8", "scale", "zero"], ["wf"]), node("MatMul", ["xf", "wf"], ["y"])]  # fmt: skip
+    return model("int8.onnx", nodes, [*weights, onnx_bytes.int8_tensor("zero", [], 0)], [value("x", 8, 64)], [value("y", 8, 64)])
 
 
 def large_network(count):
@@ -80,6 +101,18 @@ def large_network(count):
     return info, profile
 
 
+def streams_files():
+    """Layer information of four layers on two streams, and a profile: where each begins is known."""
+    layers, times = [], [{"count": 1}]
+    for name, stream, reads, ms in [("a", 0, "x", 2), ("b", 1, "a", 1), ("c", 0, "a", 3), ("d", 0, "bc", 4)]:
+        layers.append({"Name": name, "LayerType": "Softmax", "StreamId": stream, "Inputs": [{"Name": r} for r in reads], "Outputs": [{"Name": name}]})
+        times.append({"name": name, "averageMs": ms, "medianMs": ms})
+    info, profile = FOLDER / "streams.json", FOLDER / "streams_profile.json"
+    info.write_text(json.dumps({"Layers": layers, "Bindings": ["x", "d"]}))
+    profile.write_text(json.dumps(times))
+    return info, profile
+
+
 def tensorrt_files():
     """What TensorRT 10's trtexec writes of an engine of two profiles: all their layers, and a profile of the second."""
     tensor = lambda name, words, *dims: {"Name": name, "Location": "Device", "Dimensions": dims, "Format/Datatype": words}  # noqa: E731
@@ -99,6 +132,33 @@ def tensorrt_files():
     lines = [f', {{ "name" : "{name}", "timeMs" : {40 * ms}, "averageMs" : {ms}, "percentage" : {ms} }}' for name, ms in times]
     profile.write_text('[\n  { "count" : 40 }\n' + "\n".join(lines) + "\n]\n")
     return info, profile
+
+
+def time_text(us):
+    """A time as the page writes it: three digits and a unit."""
+    number, unit = (us, "µs") if us < 1000 else (us / 1000, "ms")
+    return (f"{number:.0f}" if number >= 100 else f"{number:#.3g}".rstrip(".")) + " " + unit
+
+
+def candidate_rows(lines):
+    """The rows that the panel must have for the inspector's candidates: part, tactic with variant, verdict and time."""
+    parsed = []
+    for line in lines:
+        pattern = r"(?:(its part '.*?'|its last .*? alone|with other nodes): )?([^(:]+?)(?: \((.*)\))?: (?:([\d.e+-]+) us(?:, (.*?))?|(.*?))(; chosen)?"
+        parsed.append(re.fullmatch(pattern, line).groups())
+    best = next((float(us) for *_, us, _, _, chosen in parsed if chosen and us), None)
+    rows = []
+    for part, tactic, variant, us, source, told, chosen in parsed:
+        if chosen:
+            told = ", ".join(filter(None, ["chosen", source or told]))
+        elif us and part:
+            told = "a part of it, as a step of its own" if part.startswith("its") else "as a part of another step"
+        elif us and best:
+            slower = float(us) / best
+            faster = "faster by itself, but not with the formats that its neighbours would need"
+            told = f"{slower:.2f}× slower" if slower >= 1.005 else faster if slower <= 0.995 else "as fast"
+        rows.append([part or "", tactic + (variant or ""), told or "", time_text(float(us)) if us else "–"])
+    return rows
 
 
 class Data(unittest.TestCase):
@@ -293,19 +353,33 @@ class Page(unittest.TestCase):
         self.assertEqual(self.title(browser), names[step + 1 if step + 1 < len(names) else step - 1])
 
     def test_what_the_panel_says_is_the_inspectors(self):
-        plan, info = plan_of(DIGITS)
-        browser = self.open(show(plan, "--noRun"))
-        for layer in json.loads(info.read_text())["Layers"]:
-            text = browser.run(f"(app.go(app.model.steps.find((s) => s.name === {json.dumps(layer['Name'])})), document.querySelector('#details').innerText)")
-            for tensor in layer["Inputs"] + layer["Outputs"]:
-                self.assertIn(tensor["Name"], text)
-                self.assertIn("×".join(map(str, tensor["Dimensions"])), text)
-                self.assertIn(tensor["Format/Datatype"], text)
-            self.assertIn(layer["TacticName"], text)
-            for line in layer["Candidates"]:
-                part, tactic = re.fullmatch(r"(?:(its part '.*?'|its last .*? alone|with other nodes): )?([^(:]+?)(?: \(.*\))?: .*", line).groups()
-                self.assertIn(tactic, text)
-                self.assertIn(part or "", text)
+        verdicts = set()
+        for model in [DIGITS, looped_model(), int8_model()]:
+            plan, info = plan_of(model)
+            browser = self.open(show(plan, "--noRun"))
+            layers = json.loads(info.read_text())["Layers"]
+            for i, layer in enumerate(layers):
+                self.assertEqual(browser.run(f"(app.go(app.model.steps[{i}]), app.selected.name)"), layer["Name"])
+                text = browser.run("document.querySelector('#details').innerText")
+                for tensor in layer["Inputs"] + layer["Outputs"]:
+                    self.assertIn(tensor["Name"], text)
+                    self.assertIn("×".join(map(str, tensor["Dimensions"])) or "scalar", text)
+                    self.assertIn(tensor["Format/Datatype"], text)
+                self.assertIn(layer["TacticName"], text)
+                if layer["TimeUs"] > 0:
+                    self.assertIn(time_text(layer["TimeUs"]) + ", ", text)
+                rows = browser.run("""(() => {
+                    document.querySelectorAll('.candidates + button').forEach((more) => more.click());
+                    const part = (row) => [...row.querySelectorAll('.muted:not(.verdict)')].map((e) => e.textContent).join();
+                    return [...document.querySelectorAll('.candidates tr')].map((row) => [part(row),
+                        row.querySelector('div').textContent, row.querySelector('.verdict').textContent, row.cells[1].textContent]);
+                })()""")
+                wanted = candidate_rows(layer["Candidates"])
+                self.assertEqual(sorted(rows), sorted(wanted), layer["Name"])
+                verdicts |= {verdict for _, _, verdict, _ in wanted}
+        # Each way to lose was there.
+        for verdict in [r"chosen", r".* slower", "a part of it, as a step of its own", "refused: .*", "chosen, not timed: .*"]:
+            self.assertTrue(any(re.fullmatch(verdict, told) for told in verdicts), (verdict, sorted(verdicts)))
 
     def test_the_table_sorts(self):
         browser = self.open(show(plan_of(DIGITS)[0], "--runs=2"))
@@ -318,12 +392,85 @@ class Page(unittest.TestCase):
         browser.run("document.querySelectorAll('.layers th button')[1].click()")
         self.assertEqual(column(1), sorted(column(1), key=str.lower))
 
+    def rectangles(self, browser, view):
+        """Of a view's layers or tensors: x, y, width and height, as the picture has them; and the picture's size."""
+        attributes = "((e, ...names) => names.map((name) => Number(e.getAttribute(name))))"
+        drawn = f"document.querySelectorAll('#{view} svg.chart .span')"
+        rects = browser.run(f"[...{drawn}].map((e) => {attributes}(e, 'x', 'y', 'width', 'height'))")
+        return rects, browser.run(f"{attributes}(document.querySelector('#{view} svg.chart'), 'width', 'height')")
+
+    def test_the_timeline_is_to_scale(self):
+        info, profile = streams_files()
+        browser = self.open(show(info, f"--layerTimes={profile}"))
+        browser.press("2")
+        rects, (width, _) = self.rectangles(browser, "timeline")
+        scale = (width - 100) / 9  # c and d wait for what they read: 2 + 3 + 4
+        wanted = [(0, 2, 0), (2, 1, 1), (2, 3, 0), (5, 4, 0)]  # begin, time, stream
+        self.assertEqual(len(rects), len(wanted))
+        for (x, y, wide, _), (begin, ms, stream) in zip(rects, wanted):
+            self.assertAlmostEqual(x, 70 + begin * scale, 3)
+            self.assertAlmostEqual(wide, ms * scale - 1, 3)  # a gap to the next
+            self.assertEqual(y, 46 + 46 * stream)
+
+    def test_the_memory_view_is_to_scale(self):
+        page = show(plan_of(DIGITS)[0], "--noRun")
+        browser = self.open(page)
+        browser.press("3")
+        rects, (width, height) = self.rectangles(browser, "memory")
+        picture = picture_of(page)
+        block = picture["blocks"][0]
+        placed = [t for t in block["tensors"] if t["place"] == "arena" and t["first"] >= 0]
+        self.assertEqual(len(rects), len(placed))
+        self.assertGreater(len(rects), 0)
+        step, byte = (width - 110) / len(picture["steps"]), (height - 60) / block["arena"]
+        for (x, y, wide, high), tensor in zip(rects, placed):  # each has a gap around it
+            self.assertAlmostEqual(x, 84 + tensor["first"] * step, delta=0.31)
+            self.assertAlmostEqual(wide, (tensor["last"] - tensor["first"] + 1) * step, delta=0.61)
+            self.assertAlmostEqual(high, tensor["size"] * byte, delta=1.01)
+            self.assertAlmostEqual(y + high, 20 + (height - 60) - tensor["offset"] * byte, delta=1.01)
+
+    def test_a_loop_has_the_time_of_its_bodies(self):
+        page = show(plan_of(looped_model())[0], "--noRun")
+        layers = picture_of(page)["layers"]
+        self.assertTrue(any(layer["TimeUs"] > 0 for layer in layers))
+        browser = self.open(page)
+        steps = browser.run("app.model.steps.map(({ ms, share, block, drawn }) => ({ ms, share, block, bodies: drawn.bodies }))")
+        for step in steps:
+            self.assertTrue(0 <= step["share"] <= 1, step)
+            if step["bodies"]:
+                self.assertAlmostEqual(step["ms"], sum(other["ms"] for other in steps if other["block"] in step["bodies"]))
+        self.assertAlmostEqual(sum(step["share"] for step in steps if step["block"] == 0), 1)
+        self.assertAlmostEqual(1000 * sum(step["ms"] for step in steps if not step["bodies"]), sum(layer["TimeUs"] for layer in layers))
+        browser.press("2")
+        rects, (width, _) = self.rectangles(browser, "timeline")
+        self.assertAlmostEqual(sum(wide + 1 for _, _, wide, _ in rects), width - 100, delta=0.1)
+        for keys in [[], ["1"], ["3"], ["4"], ["1", "ArrowDown", "Enter"], ["3"]]:
+            browser.press(*keys)
+            self.assertNotIn("NaN", browser.run("document.querySelector('main').innerHTML"))
+        self.assertIn("of the layers within, each body once", browser.run("(app.go(app.model.steps.find((s) => s.drawn.bodies.length)), document.querySelector('#details').innerText)"))
+
+    def test_a_plan_without_times_says_so(self):
+        page = show(plan_of(LOOP)[0], "--noRun")
+        self.assertEqual({layer["TimeUs"] for layer in picture_of(page)["layers"]}, {0})
+        browser = self.open(page)
+        self.assertNotIn("By kind", browser.run("document.querySelector('#details').innerText"))
+        browser.press("2")
+        self.assertIn("There are no times", browser.run("document.querySelector('#timeline').innerText"))
+        self.assertNotIn("NaN", browser.run("document.querySelector('main').innerHTML"))
+
     def test_views_theme_and_bodies(self):
-        browser = self.open(show(plan_of(LOOP)[0], "--runs=2"))
+        page = show(plan_of(LOOP)[0], "--runs=2")
+        picture = picture_of(page)
+        outer = sum(step["block"] == 0 for step in picture["steps"])
+        placed = sum(t["place"] == "arena" and t["first"] >= 0 for t in picture["blocks"][0]["tensors"])
+        expected = {"graph": outer, "timeline": outer, "memory": placed, "table": len(picture["steps"])}
+        browser = self.open(page)
         for key, view in [("2", "timeline"), ("3", "memory"), ("4", "table"), ("1", "graph")]:
             browser.press(key)
             self.assertEqual(browser.run("[...document.querySelectorAll('main > section:not([hidden])')].map((s) => s.id)"), [view])
-            self.assertGreater(browser.run(f"document.querySelector('#{view}').innerText.length + document.querySelectorAll('#{view} svg *').length"), 3)
+            self.assertNotIn("NaN", browser.run("document.querySelector('main').innerHTML"))
+            drawn = browser.run(f"document.querySelectorAll('#{view} .card, #{view} .chart .span, #{view} .layers tbody tr').length")
+            self.assertEqual(drawn, expected[view])
         before = browser.run("getComputedStyle(document.body).backgroundColor")
         browser.press("t")
         self.assertNotEqual(browser.run("getComputedStyle(document.body).backgroundColor"), before)
@@ -406,13 +553,33 @@ class Page(unittest.TestCase):
         self.assertEqual(browser.run("[...document.querySelectorAll('.card .chip-text')].map((e) => e.textContent)"), ["Convolution ×2", "Activation"])
 
     def test_inline_in_another_page(self):
+        """As a notebook has it: in a frame that may run the page's scripts and nothing else."""
         import html
 
         outer = FOLDER / "notebook.html"
-        outer.write_text(f'<!doctype html><iframe srcdoc="{html.escape(show(plan_of(DIGITS)[0]).read_text())}" width=1200 height=700></iframe>')
+        page = html.escape(show(plan_of(DIGITS)[0]).read_text())
+        outer.write_text(f'<!doctype html><iframe srcdoc="{page}" sandbox="allow-scripts" width=1200 height=700></iframe>')
         browser = self.enterContext(Browser())
-        browser.open(outer, "document.querySelector('iframe').contentDocument?.querySelector('.card')")
+        browser.open(outer, "true")
+        self.assertIsNone(browser.run("document.querySelector('iframe').contentDocument"))
+        cards = "document.querySelectorAll('.card').length"
+        until = time.monotonic() + 60
+        while not (drawn := browser.run_in_frame(cards)) and time.monotonic() < until:
+            time.sleep(0.05)
+        self.assertGreater(drawn, 0)
+        browser.click(300, 200)
+        browser.press("ArrowDown", "3", "1")
+        self.assertEqual(browser.run_in_frame("document.querySelectorAll('.card.selected').length"), 1)
         self.assertEqual(browser.errors, [])
+
+    def test_enter_opens_what_the_inspector_tells(self):
+        browser = self.open(show(plan_of(LOOP)[0], "--noRun"))
+        browser.run("app.go(app.model.steps.find((step) => step.drawn.bodies.length))")
+        browser.run("document.querySelector('details.raw summary').focus()")
+        browser.press("Enter")
+        browser.frame()
+        self.assertEqual(browser.run("[document.querySelector('details.raw').open, app.block.index]"), [True, 0])
+        self.assertIn('"Name"', browser.run("document.querySelector('details.raw pre').textContent"))
 
 
 if __name__ == "__main__":

@@ -164,7 +164,7 @@ class Checker final : public Watcher {
     }
     Numbers numbers = numbers_of(value, others[at], match.by);
     if (!numbers.refusal.empty()) {
-      diff.skipped = std::move(numbers.refusal);
+      if (pass_ == Pass::kTotal && diff.runs_refused++ == 0) diff.refusal = std::move(numbers.refusal);
       return std::nullopt;
     }
     note(diff, run, numbers);
@@ -173,11 +173,15 @@ class Checker final : public Watcher {
     return std::move(numbers.fed);
   }
 
-  /// Tensors without a finite number in any run are not compared.
-  void skip_not_finite() {
-    for (TensorDiff& diff : report_.tensors)
-      if (diff.runs_not_finite > 0 && diff.runs_compared == 0 && diff.skipped.empty())
+  /// Says of each tensor without a run that was compared why there is none.
+  void skip_not_compared() {
+    for (TensorDiff& diff : report_.tensors) {
+      if (diff.runs_compared > 0 || !diff.skipped.empty()) continue;
+      if (diff.runs_refused > 0)
+        diff.skipped = diff.refusal;
+      else if (diff.runs_not_finite > 0)
         diff.skipped = str("none of its ", volume(diff.extents), " numbers is finite, in a as in b");
+    }
   }
 
   /// Notes which inputs of each step were a's own.
@@ -295,7 +299,7 @@ Result<Report> compare_sides(Side& a, const std::vector<HostTensor>& inputs_a, S
   Checker checker(a, b, matches, kept, options, report);
   checker.begin(Pass::kTotal);
   TRY(a.run(inputs_a, checker));
-  checker.skip_not_finite();
+  checker.skip_not_compared();
   if (options.isolate) {
     checker.begin(Pass::kOwn);
     TRY(in_context(a.run(inputs_a, checker), [] { return "the run with b's tensors"; }));

@@ -467,6 +467,54 @@ TEST(Comparison, WhereNoNumberIsFiniteIsSaid) {
   EXPECT_NE(none.error().message.find("none of its 4 numbers is finite"), std::string::npos) << none.error().message;
 }
 
+/// A loop with one tensor, as its runs make it.
+class Loop final : public Side {
+ public:
+  explicit Loop(std::vector<HostTensor> runs) : runs_(std::move(runs)) {
+    Spot& spot = spots_.emplace_back();
+    spot.body = "loop", spot.names = {"y"}, spot.layer = "y_node";
+  }
+  const std::string& description() const override { return description_; }
+  Precision precision() const override { return Precision::kFloat; }
+  const std::vector<Spot>& spots() const override { return spots_; }
+  Status run(const std::vector<HostTensor>&, Watcher& watcher) override {
+    for (const HostTensor& tensor : runs_) TRY(watcher.made(0, {.tensor = tensor, .scale = {}}));
+    return {};
+  }
+
+ private:
+  std::string description_ = "a loop";
+  std::vector<Spot> spots_;
+  std::vector<HostTensor> runs_;
+};
+
+TEST(Comparison, ARunThatCannotBeComparedLeavesTheOthers) {
+  const HostTensor four = waves(DType::kF32, {4}), wrong = waves(DType::kF32, {4}, 2), five = waves(DType::kF32, {5});
+  Loop a({four, wrong, four, four}), b({four, four, five, five});
+  for (const bool isolate : {false, true}) {
+    const Report report = compared(a, b, {}, {.isolate = isolate});
+    ASSERT_EQ(report.tensors.size(), 1);
+    const TensorDiff& diff = report.tensors[0];
+    EXPECT_EQ(diff.skipped, "");
+    EXPECT_EQ(diff.runs_compared, 2);
+    EXPECT_EQ(diff.worst_run, 1);
+    EXPECT_EQ(diff.runs_refused, 2);
+    EXPECT_EQ(report.first_outside(), &diff);
+    EXPECT_EQ(report.num_compared(), 1);
+    for (const std::string& text : {text_of(report, false), page_of(report)})
+      EXPECT_NE(text.find("2 not compared, the first since it is f32[4] in a and f32[5] in b"), std::string::npos)
+          << text;
+    EXPECT_NE(json_of(report).find("\"runs_refused\": 2, \"refusal\": \"it is f32[4]"), std::string::npos);
+  }
+  // The first run of each is refused, and the others are compared nevertheless.
+  Loop late({four, four}), late_b({five, four});
+  EXPECT_EQ(compared(late, late_b, {}).tensors[0].runs_compared, 1);
+  Loop never({four, four}), never_b({five, five});
+  const auto none = compare_sides(never, {}, never_b, {}, {});
+  ASSERT_FALSE(none);
+  EXPECT_NE(none.error().message.find("it is f32[4] in a and f32[5] in b"), std::string::npos) << none.error().message;
+}
+
 TEST(Page, NamesAreEscaped) {
   Report report;
   report.a = "<b>a</b>", report.b = "b", report.inputs = "x";

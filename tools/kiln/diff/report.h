@@ -15,6 +15,8 @@ struct TensorDiff {
   int64_t worst_run = 0;           ///< the run that `total` is of, from 0
   int64_t runs_compared = 0;       ///< fewer than both have made where one made more, or there are limits
   int64_t runs_not_finite = 0;     ///< runs in which no number was finite on either side, which compares nothing
+  int64_t runs_refused = 0;        ///< runs whose tensors cannot be compared
+  std::string refusal;             ///< why the first of these cannot
   Tolerance tolerance;
   Errors total;  ///< with what the inputs brought
   bool within = true;
@@ -23,7 +25,7 @@ struct TensorDiff {
   std::vector<std::string> not_fed;  ///< inputs of the step that were a's own in that run
   int64_t overflowed = 0;            ///< of all runs: numbers beyond FP16 that are infinite, NaN or its largest in a
   double largest_overflowed = 0;
-  std::string skipped;     ///< why the two cannot be compared; empty: they were
+  std::string skipped;     ///< why the two cannot be compared in any run; empty: they were, in one or more
   bool in_levels = false;  ///< bytes of no known scale, compared as integers
 };
 

@@ -73,7 +73,8 @@ std::string tensor_json(const TensorDiff& diff) {
     return std::move(object).done();
   }
   object.integer("worst_run", diff.worst_run), object.integer("runs_compared", diff.runs_compared);
-  object.integer("runs_not_finite", diff.runs_not_finite);
+  object.integer("runs_not_finite", diff.runs_not_finite), object.integer("runs_refused", diff.runs_refused);
+  object.text("refusal", diff.refusal);
   object.flag("within", diff.within);
   object.number("limit", diff.tolerance.limit(diff.total));
   object.raw("total", errors_json(diff.total));

@@ -112,6 +112,7 @@ std::string notes_of(const TensorDiff& diff) {
     if (diff.runs_a != diff.runs_b) note(diff.runs_b, " in b");
     if (diff.runs_compared < diff.runs_a) note(diff.runs_compared, " compared");
     if (diff.runs_not_finite > 0) note(diff.runs_not_finite, " without a finite number");
+    if (diff.runs_refused > 0) note(diff.runs_refused, " not compared, the first since ", diff.refusal);
   }
   if (!diff.not_fed.empty()) note("'", short_name(diff.not_fed[0], kLongestInTable), "' was a's own");
   return notes;

@@ -74,6 +74,7 @@ class Details {
         : "")]);
     if (step.plannedMs > 0) rows.push(["In the build", timeText(step.plannedMs) +
         (model.measured ? "" : ", " + percentText(step.share))]);
+    if (step.isSum) rows.push(["Sum", "of the layers within" + (model.measured ? "" : ", each body once")]);
     const runs = model.blocks[step.block].drawn.runs;
     if (step.block > 0 && runs >= 0) rows.push(["Runs", `${runs} in a run of the network; the time is that of all`]);
     if (!rows.length) return null;

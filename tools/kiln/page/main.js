@@ -196,7 +196,7 @@ class App {
       return;
     } else {
       const does = this.actions()[event.key];
-      if (!does || (event.key === "Enter" && document.activeElement instanceof HTMLButtonElement)) return;
+      if (!does || (event.key === "Enter" && document.activeElement?.matches("button, summary"))) return;
       does();
     }
     event.preventDefault();

@@ -142,6 +142,7 @@ class Step {
     this.plannedMs = (this.info.TimeUs || 0) / 1000;
     this.ms = drawn.ms >= 0 ? drawn.ms : picture.times ? 0 : this.plannedMs;
     this.share = 0;
+    this.isSum = false;  // whether `ms` is the sum of the bodies' layers
     const result = (this.info.Outputs || [])[0];
     this.shape = result ? shapeText(result.Dimensions) : "";
     this.type = result ? typeWord(formatOf(result)) : "";
@@ -221,10 +222,22 @@ class Model {
     this.blocks = picture.blocks.map((drawn, index) => ({ index, drawn, steps: [], edges: null }));
     for (const step of this.steps) this.blocks[step.block].steps.push(step);
     this.measured = !!picture.times;
-    this.timed = this.steps.some((step) => step.ms > 0);
+    for (const step of this.steps) this.addBodies(step);
     this.totalMs = this.blocks.length ? this.blocks[0].steps.reduce((sum, step) => sum + step.ms, 0) : 0;
+    this.timed = this.totalMs > 0;
     this.maxMs = this.steps.reduce((most, step) => Math.max(most, step.ms), 0);
-    for (const step of this.steps) step.share = this.totalMs > 0 ? step.ms / this.totalMs : 0;
+    // The least time of a loop and those of its bodies may be of different runs, so that a part can exceed the whole.
+    for (const step of this.steps) step.share = this.timed ? Math.min(step.ms / this.totalMs, 1) : 0;
+  }
+
+  // A loop or a branch without a time of its own, as a build leaves it, takes the sum of its bodies' layers.
+  addBodies(step) {
+    if (step.ms > 0 || !step.drawn.bodies.length) return;
+    const inner = step.drawn.bodies.flatMap((b) => this.blocks[b].steps);
+    for (const one of inner) this.addBodies(one);
+    step.ms = inner.reduce((sum, one) => sum + one.ms, 0);
+    step.isSum = step.ms > 0;
+    if (!this.measured) step.plannedMs = step.ms;
   }
 
   edges(block) {
