@@ -200,6 +200,29 @@ TEST(Calibration, TellsWhatIsNotUsed) {
   EXPECT_EQ(strong.run({{"x", {{2}, {1, 2}}}}), (Values{1, 2}));
   EXPECT_EQ(strong.logger.warnings, Texts{"the network is strongly typed: dynamic ranges are not used"});
 }
+/// Layers whose tensors leave FP16's range stay in FP32, with or without INT8.
+TEST(Calibration, KeepsFromHalvesWhatLeavesTheirRange) {
+  const auto told = [](Product& p, std::string_view text) {
+    p.logger.infos.clear();
+    EXPECT_EQ(p.error_of_build(), "");
+    return std::ranges::any_of(p.logger.infos, [&](const std::string& one) { return one.contains(text); });
+  };
+  Product p;
+  Calibrator calibrator;
+  p.config->setInt8Calibrator(&calibrator);
+  p.config->clearFlag(nv::BuilderFlag::kINT8);
+  p.config->setFlag(nv::BuilderFlag::kFP16);
+  EXPECT_FALSE(told(p, "stays in FP32"));
+  EXPECT_EQ(calibrator.left, -1);  // its data were run
+  calibrator.batch[1] = 1e6F;
+  calibrator.left = 3;
+  EXPECT_TRUE(told(p, "stays in FP32: tensor 'product' reaches 5e+05, beyond FP16's 65504"))
+      << ::testing::PrintToString(p.logger.infos);
+  p.config->setInt8Calibrator(nullptr);
+  EXPECT_FALSE(told(p, "stays in FP32"));
+  p.network->getInput(0)->setDynamicRange(-70000, 70000);
+  EXPECT_TRUE(told(p, "stays in FP32: tensor 'x' reaches 70000, beyond FP16's 65504"));
+}
 /// The calibrator of TensorRT's first releases.
 struct LegacyCalibrator : nv::IInt8LegacyCalibrator {
   int32_t getBatchSize() const noexcept override { return 2; }

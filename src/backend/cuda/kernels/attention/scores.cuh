@@ -151,7 +151,8 @@ struct RunningSoftmax {
     }
   }
   /// What is subtracted from the row's scores times the scale to have the exponents of their weights. Where only masked
-  /// keys were seen, the base times the scale would be rounded by more than an exponent: such scores become differences.
+  /// keys were seen, the base times the scale would be rounded by more than an exponent: such scores become
+  /// differences.
   template <int kBlocks>
   static __device__ __forceinline__ float origin(float (&scores)[kBlocks][4], int r, float base, float scale) {
     if (base == kHidden) return 0;  // -inf minus -inf would be NaN
