@@ -152,6 +152,8 @@ struct KilnPrivateEntry {
   /// Not 0: this thread builds and loads engines for the CPU from now on, in a process whose engines run on a GPU, too.
   /// 0: where KILN_DEVICE says. Streams of the CPU's engines are `stream`'s. Returns what held before.
   int32_t (*use_host)(int32_t on);
+  /// Not 0: this thread calls a plugin's enqueue for a recording, where a failure is no error: the run calls it again.
+  int32_t (*is_recorded_try)();
 };
 enum : uint32_t { kKilnEntryVersion = 2 };
 

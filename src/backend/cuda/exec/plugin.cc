@@ -5,6 +5,7 @@
 #include "backend/cuda/device/cuda_stream.h"
 #include "backend/cuda/exec/step.h"
 #include "backend/cuda/exec/tell_sizes.h"
+#include "ops/recorded_try.h"
 
 namespace kiln::cuda {
 namespace {
@@ -26,6 +27,7 @@ class GpuPluginDevice final : public PluginDevice {
     Status queued;
     {
       const InsideCapture inside(device_.driver());
+      const RecordedTry recorded_try;
       queued = plugin.enqueue(run);
     }
     const auto after = recorded(stream);
