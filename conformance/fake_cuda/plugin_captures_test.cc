@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "api/base/private_entry.h"
 #include "program.h"
 #include "promises/recorded.h"
 
@@ -15,6 +16,14 @@ cudaError_t copy_on(cudaStream_t stream, const promises::Enqueue& e) {
   return cudaMemcpyAsync(e.outputs[0], e.inputs[0], bytes, cudaMemcpyDeviceToDevice, stream);
 }
 cudaError_t copy(const promises::Enqueue& e) { return copy_on(e.stream, e); }
+
+/// What libnvinfer says of the enqueue that this thread is in.
+KilnEnqueueKind enqueue_kind() {
+  KilnPrivateEntry table{};
+  table.size = sizeof table;
+  table.version = kKilnEntryVersion;
+  return kiln_private_entry(&table) == kKilnOk ? table.enqueue_kind() : KilnEnqueueKind{-1};
+}
 
 class PluginCaptures : public testing::Test {
  protected:
@@ -52,6 +61,15 @@ class PluginCaptures : public testing::Test {
     ASSERT_TRUE(session) << logger.all();
     journal.clear();
     logger.notices.clear();
+    if (captures) {
+      cudaGraph_t graph = nullptr;
+      ASSERT_TRUE(session.context->setInputShape("x", nv::Dims2(8, 64))) << logger.all();
+      ASSERT_EQ(cudaStreamBeginCapture(session.stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+      EXPECT_TRUE(session.context->enqueueV3(session.stream)) << logger.all();
+      ASSERT_EQ(cudaStreamEndCapture(session.stream, &graph), cudaSuccess);
+      cudaGraphDestroy(graph);
+      return;
+    }
     for (size_t i = 0; i < kRuns; ++i) {
       ASSERT_TRUE(session.context->setInputShape("x", nv::Dims2(num_rows[i % num_rows.size()], 64))) << logger.all();
       ASSERT_TRUE(session.context->enqueueV3(session.stream)) << i << logger.all();
@@ -65,6 +83,7 @@ class PluginCaptures : public testing::Test {
     return text;
   }
 
+  bool captures = false;  ///< the program captures one run in a graph of its own, and does no other
   Logger logger;
   promises::Behaviour behaviour;
   promises::Journal journal;
@@ -74,6 +93,21 @@ TEST_F(PluginCaptures, WhatIsQueuedOnTheStreamIsRepeated) {
   run([](const promises::Enqueue& e) { return copy(e) == cudaSuccess ? 0 : 1; });
   EXPECT_LE(journal.count("enqueue"), 4) << "a replay calls nothing";
   EXPECT_TRUE(logger.notices.empty()) << told();
+}
+
+TEST_F(PluginCaptures, ARunIsToldFromARecordingAndFromACaptureOfTheProgram) {
+  std::vector<KilnEnqueueKind> kinds;
+  const auto notes = [&](const promises::Enqueue& e) {
+    kinds.push_back(enqueue_kind());
+    return copy(e) == cudaSuccess ? 0 : 1;
+  };
+  run(notes);
+  EXPECT_EQ(kinds, std::vector({kKilnRun, kKilnRecording}));
+  EXPECT_EQ(enqueue_kind(), kKilnRun);
+  kinds.clear();
+  captures = true;
+  run(notes);
+  EXPECT_EQ(kinds, std::vector({kKilnCapture}));
 }
 
 struct Forbidden {

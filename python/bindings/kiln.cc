@@ -121,7 +121,7 @@ void gather(nb::handle into, const nb::list& arrays) {
 
 }  // namespace
 
-bool is_recorded_try() { return library().is_recorded_try() != 0; }
+bool enqueue_is_recorded() { return library().enqueue_kind() == kKilnRecording; }
 
 void bind_kiln(nb::module_& m) {
   m.def("_kiln_device_kind", device_kind, "'cpu' or 'cuda': the process's kind of device. Asking decides it.");

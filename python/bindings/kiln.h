@@ -10,7 +10,7 @@ namespace kiln::python {
 /// What the package kiln asks for: names with an underscore.
 void bind_kiln(nb::module_& m);
 
-/// Whether this thread calls a plugin's enqueue for a recording, where a failure is no error: the run calls it again.
-bool is_recorded_try();
+/// Whether the plugin's enqueue that this thread calls is recorded. A failure is no error then: the run calls it again.
+bool enqueue_is_recorded();
 
 }  // namespace kiln::python

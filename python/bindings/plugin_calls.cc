@@ -46,7 +46,7 @@ void report(nb::handle object, const char* method, const std::string& failure, c
   const std::string name = name_of(object), what = std::string(": ") + method + failure;
   const std::string words = name + version_of(object) + what;
   const std::string text = traceback.empty() ? words : words + "\n" + traceback;
-  if (is_recorded_try()) return report_try(text);
+  if (enqueue_is_recorded()) return report_try(text);
   if (CallScope* const scope = CallScope::current(); told == Told::kOnce && scope && !scope->is_new(words)) return;
   const Listeners to;
   if (to.recorder) tell_recorder(*to.recorder, name + what);

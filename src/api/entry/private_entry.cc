@@ -11,7 +11,6 @@
 #include "api/entry/stream_entry.h"
 #include "api/run/devices.h"
 #include "api/run/refused_launches.h"
-#include "ops/recorded_try.h"
 
 using namespace kiln::api;
 
@@ -34,7 +33,7 @@ KilnStatus kiln_private_entry(KilnPrivateEntry* entry) {
   table.plugin = plugin_entry();
   table.tell_refused_launch = tell_refused_launch;
   table.use_host = [](int32_t on) { return int32_t{use_host(on != 0)}; };
-  table.is_recorded_try = [] { return int32_t{kiln::RecordedTry::is_under_way()}; };
+  table.enqueue_kind = enqueue_kind;
   const uint32_t size = entry->size;
   std::memset(static_cast<void*>(entry), 0, size);
   std::memcpy(static_cast<void*>(entry), &table, table.size);
