@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "library/data_types.h"
 #include "library/entry.h"
 
 namespace kiln::plugins {
@@ -45,8 +46,7 @@ Status require_told(std::span<nv::ITensor* const> outputs, Engines::Descs told) 
     TRY(require(same(dims, told[i].dims), "output ", i, " of its layers is ", text_of(dims), "; the one told is ",
                 text_of(told[i].dims)));
     TRY(require(outputs[i]->getType() == told[i].type, "output ", i, " of its layers is of data type ",
-                static_cast<int32_t>(outputs[i]->getType()), "; the one told is of ",
-                static_cast<int32_t>(told[i].type)));
+                name_of(outputs[i]->getType()), "; the one told is of ", name_of(told[i].type)));
   }
   return {};
 }

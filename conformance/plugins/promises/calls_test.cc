@@ -286,7 +286,7 @@ TEST_F(Promises, ABuildPartIsNotNeededAtRunTime) {
 TEST_F(Promises, ABuildPartIsNeededInABuild) {
   Program p({.has_build_part = false});
   EXPECT_FALSE(p.chain({2}));
-  EXPECT_TRUE(has(p.logger.take_errors(), "getCapabilityInterface(kBUILD) returned null"));
+  EXPECT_TRUE(has(p.logger.take_errors(), "plugin 'Recorded': getCapabilityInterface(kBUILD) returned null"));
   EXPECT_EQ(p.journal.alive(), 0);
 }
 
