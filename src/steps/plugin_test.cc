@@ -59,7 +59,7 @@ TEST(PluginStep, IsNotLoadedWithoutItsPlugin) {
   ASSERT_FALSE(loaded);
   EXPECT_EQ(
       loaded.error().message,
-      "plugin 'P' version '1' of namespace 'mine' was not made: who reads a plan has to look for its creator first");
+      "plugin 'P' version '1' of namespace 'mine' has no plugin object: find its creator and make one before the plan is loaded");
 }
 
 }  // namespace
