@@ -61,6 +61,7 @@ class PluginCaptures : public testing::Test {
     ASSERT_TRUE(session) << logger.all();
     journal.clear();
     logger.notices.clear();
+    session.context->setProfiler(profiler);
     if (captures) {
       cudaGraph_t graph = nullptr;
       ASSERT_TRUE(session.context->setInputShape("x", nv::Dims2(8, 64))) << logger.all();
@@ -83,7 +84,8 @@ class PluginCaptures : public testing::Test {
     return text;
   }
 
-  bool captures = false;  ///< the program captures one run in a graph of its own, and does no other
+  bool captures = false;              ///< the program captures one run in a graph of its own, and does no other
+  nv::IProfiler* profiler = nullptr;  ///< of the context
   Logger logger;
   promises::Behaviour behaviour;
   promises::Journal journal;
@@ -165,6 +167,15 @@ TEST_F(PluginCaptures, APluginThatFailsOnAStreamThatIsCapturedIsCalledInEachRun)
   EXPECT_EQ(journal.count("enqueue"), kRuns + 1);
   EXPECT_EQ(logger.notices.size(), 1u) << told();
   EXPECT_NE(told().find("plugin 'Captured' version '1': enqueue returned 3"), std::string::npos) << told();
+}
+
+TEST_F(PluginCaptures, RunsOfAContextWithAProfilerAreNotRecorded) {
+  struct Times final : nv::IProfiler {
+    void reportLayerTime(const char*, float) noexcept override {}
+  } times;
+  profiler = &times;
+  run([](const promises::Enqueue& e) { return copy(e) == cudaSuccess ? 0 : 1; });
+  EXPECT_EQ(journal.count("enqueue"), kRuns);
 }
 
 TEST_F(PluginCaptures, SoIsWorkThatTheStreamDoesNotGet) {
