@@ -289,16 +289,6 @@ Value matmul(const Value& a, const Value& b, Transposed a_is, Transposed b_is) {
       a.layers().network().addMatrixMultiply(*x.tensor(), operation(a_is), *y.tensor(), operation(b_is)));
 }
 
-Value einsum(const char* equation, std::initializer_list<Value> operands) {
-  std::vector<nv::ITensor*> tensors;
-  for (const Value& operand : operands) {
-    if (!operand.tensor()) return operand;
-    tensors.push_back(operand.tensor());
-  }
-  Layers& layers = operands.begin()->layers();
-  return layers.output(layers.network().addEinsum(tensors.data(), static_cast<int32_t>(tensors.size()), equation));
-}
-
 Value cumulative_sum(const Value& x, int axis) {
   if (!x.tensor()) return x;
   const Value at = x.layers().constant(nv::Dims{0, {}}, std::vector<int32_t>{axis_of(x, axis)});

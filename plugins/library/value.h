@@ -166,7 +166,6 @@ inline Value max_of(const Value& x, const Axes& axes, bool keep = true) {
 Value normalized(const Value& x, const Axes& axes, double eps);
 enum class Transposed : bool { kNo, kYes };
 Value matmul(const Value& a, const Value& b, Transposed a_is = Transposed::kNo, Transposed b_is = Transposed::kNo);
-Value einsum(const char* equation, std::initializer_list<Value> operands);
 Value cumulative_sum(const Value& x, int axis);
 struct TopK {
   Value values, indices;  ///< the greatest first
