@@ -1,6 +1,8 @@
 // libnvinfer_plugin's one function.
 #include <NvInferPlugin.h>
 
+#include <array>
+#include <cstdio>
 #include <map>
 #include <mutex>
 
@@ -70,7 +72,9 @@ bool initLibNvInferPlugins(void* given, const char* plugin_namespace) {
   try {
     return register_all(plugin_namespace ? plugin_namespace : "", log);
   } catch (const std::exception& thrown) {
-    log.log(Severity::kERROR, thrown.what());
+    std::array<char, 256> text{};  // there may be no memory for a longer one
+    std::snprintf(text.data(), text.size(), "initLibNvInferPlugins: %s", thrown.what());
+    log.log(Severity::kERROR, text.data());
   } catch (...) {
     log.log(Severity::kERROR, "initLibNvInferPlugins: an exception that is no std::exception was thrown");
   }

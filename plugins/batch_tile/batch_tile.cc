@@ -27,6 +27,14 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields&) { return std::
 
 }  // namespace
 
-std::vector<Definition> batch_tile() { return {{"BatchTilePlugin_TRT", "1", Generation::kV2, {}, 2, 2, make}}; }
+std::vector<Definition> batch_tile() {
+  return {{.name = "BatchTilePlugin_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = {},
+           .min_inputs = 2,
+           .max_inputs = 2,
+           .make = make}};
+}
 
 }  // namespace kiln::plugins

@@ -99,8 +99,20 @@ std::vector<Definition> batched_nms() {
       field("topK", kInt),           field("keepTopK", kInt),          field("scoreThreshold", kFloat),
       field("iouThreshold", kFloat), field("isNormalized", kInt),      field("clipBoxes", kInt),
       field("scoreBits", kInt),      field("caffeSemantics", kInt)};
-  return {{"BatchedNMS_TRT", "1", Generation::kV2, fields, 2, 2, make_static},
-          {"BatchedNMSDynamic_TRT", "1", Generation::kV2, fields, 2, 2, make_dynamic}};
+  return {{.name = "BatchedNMS_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = fields,
+           .min_inputs = 2,
+           .max_inputs = 2,
+           .make = make_static},
+          {.name = "BatchedNMSDynamic_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = fields,
+           .min_inputs = 2,
+           .max_inputs = 2,
+           .make = make_dynamic}};
 }
 
 }  // namespace kiln::plugins

@@ -28,7 +28,13 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 }  // namespace
 
 std::vector<Definition> clip() {
-  return {{"Clip_TRT", "1", Generation::kV2, {field("clipMin", kFloat), field("clipMax", kFloat)}, 1, 1, make}};
+  return {{.name = "Clip_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = {field("clipMin", kFloat), field("clipMax", kFloat)},
+           .min_inputs = 1,
+           .max_inputs = 1,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

@@ -37,6 +37,14 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields&) { return std::
 
 }  // namespace
 
-std::vector<Definition> coord_conv() { return {{"CoordConvAC", "1", Generation::kV2, {}, 1, 1, make}}; }
+std::vector<Definition> coord_conv() {
+  return {{.name = "CoordConvAC",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = {},
+           .min_inputs = 1,
+           .max_inputs = 1,
+           .make = make}};
+}
 
 }  // namespace kiln::plugins

@@ -61,9 +61,27 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 
 std::vector<Definition> crop_and_resize() {
   const std::vector<nv::PluginField> fields = {field("crop_width", kInt), field("crop_height", kInt)};
-  return {{"CropAndResize", "1", Generation::kV2, fields, 2, 2, make},
-          {"CropAndResizeDynamic", "1", Generation::kV2, fields, 2, 2, make},
-          {"CropAndResizeDynamic", "2", Generation::kV3, fields, 2, 2, make}};
+  return {{.name = "CropAndResize",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = fields,
+           .min_inputs = 2,
+           .max_inputs = 2,
+           .make = make},
+          {.name = "CropAndResizeDynamic",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = fields,
+           .min_inputs = 2,
+           .max_inputs = 2,
+           .make = make},
+          {.name = "CropAndResizeDynamic",
+           .version = "2",
+           .generation = Generation::kV3,
+           .fields = fields,
+           .min_inputs = 2,
+           .max_inputs = 2,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

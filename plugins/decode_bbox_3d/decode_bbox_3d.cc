@@ -138,15 +138,15 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 }  // namespace
 
 std::vector<Definition> decode_bbox_3d() {
-  return {{"DecodeBbox3DPlugin",
-           "1",
-           Generation::kV2,
-           {field("point_cloud_range", kFloat), field("anchors", kFloat), field("anchor_bottom_height", kFloat),
-            field("dir_offset", kFloat), field("dir_limit_offset", kFloat), field("num_dir_bins", kInt),
-            field("score_thresh", kFloat)},
-           3,
-           3,
-           make}};
+  return {{.name = "DecodeBbox3DPlugin",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = {field("point_cloud_range", kFloat), field("anchors", kFloat),
+                      field("anchor_bottom_height", kFloat), field("dir_offset", kFloat),
+                      field("dir_limit_offset", kFloat), field("num_dir_bins", kInt), field("score_thresh", kFloat)},
+           .min_inputs = 3,
+           .max_inputs = 3,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

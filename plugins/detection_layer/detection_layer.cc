@@ -30,7 +30,13 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 }  // namespace
 
 std::vector<Definition> detection_layer() {
-  return {{"DetectionLayer_TRT", "1", Generation::kV2, MaskRcnnSettings::fields(), 3, 3, make}};
+  return {{.name = "DetectionLayer_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = MaskRcnnSettings::fields(),
+           .min_inputs = 3,
+           .max_inputs = 3,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

@@ -61,8 +61,20 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 
 std::vector<Definition> disentangled_attention() {
   const std::vector<nv::PluginField> fields = {field("span", kInt), field("factor", kFloat)};
-  return {{"DisentangledAttention_TRT", "1", Generation::kV2, fields, 3, 3, make},
-          {"DisentangledAttention_TRT", "2", Generation::kV3, fields, 3, 3, make}};
+  return {{.name = "DisentangledAttention_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = fields,
+           .min_inputs = 3,
+           .max_inputs = 3,
+           .make = make},
+          {.name = "DisentangledAttention_TRT",
+           .version = "2",
+           .generation = Generation::kV3,
+           .fields = fields,
+           .min_inputs = 3,
+           .max_inputs = 3,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

@@ -195,10 +195,34 @@ std::vector<Definition> efficient_nms() {
   const std::vector<nv::PluginField> tf = {
       field("max_output_size_per_class", kInt), field("max_total_size", kInt), field("iou_threshold", kFloat),
       field("score_threshold", kFloat),         field("pad_per_class", kInt),  field("clip_boxes", kInt)};
-  return {{"EfficientNMS_TRT", "1", Generation::kV2, plain, 2, 3, make_plain},
-          {"EfficientNMS_ONNX_TRT", "1", Generation::kV2, onnx, 2, 2, make_onnx},
-          {"EfficientNMS_Explicit_TF_TRT", "1", Generation::kV2, tf, 2, 2, make_tf<Form::kDetections>},
-          {"EfficientNMS_Implicit_TF_TRT", "1", Generation::kV2, tf, 2, 2, make_tf<Form::kFlatCount>}};
+  return {{.name = "EfficientNMS_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = plain,
+           .min_inputs = 2,
+           .max_inputs = 3,
+           .make = make_plain},
+          {.name = "EfficientNMS_ONNX_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = onnx,
+           .min_inputs = 2,
+           .max_inputs = 2,
+           .make = make_onnx},
+          {.name = "EfficientNMS_Explicit_TF_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = tf,
+           .min_inputs = 2,
+           .max_inputs = 2,
+           .make = make_tf<Form::kDetections>},
+          {.name = "EfficientNMS_Implicit_TF_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = tf,
+           .min_inputs = 2,
+           .max_inputs = 2,
+           .make = make_tf<Form::kFlatCount>}};
 }
 
 }  // namespace kiln::plugins

@@ -44,7 +44,13 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 }  // namespace
 
 std::vector<Definition> flatten_concat() {
-  return {{"FlattenConcat_TRT", "1", Generation::kV2, {field("axis", kInt), field("ignoreBatch", kInt)}, 1, -1, make}};
+  return {{.name = "FlattenConcat_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = {field("axis", kInt), field("ignoreBatch", kInt)},
+           .min_inputs = 1,
+           .max_inputs = -1,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

@@ -42,13 +42,13 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 }  // namespace
 
 std::vector<Definition> fully_connected() {
-  return {{"CustomFCPluginDynamic",
-           "1",
-           Generation::kV2,
-           {field("out_dims", kInt), field("type_id", kInt), field("W", kFloat)},
-           1,
-           1,
-           make}};
+  return {{.name = "CustomFCPluginDynamic",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = {field("out_dims", kInt), field("type_id", kInt), field("W", kFloat)},
+           .min_inputs = 1,
+           .max_inputs = 1,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

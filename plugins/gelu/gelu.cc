@@ -53,8 +53,20 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 
 std::vector<Definition> gelu() {
   const std::vector<nv::PluginField> fields = {field("type_id", kInt), field("bias", kFloat)};
-  return {{"CustomGeluPluginDynamic", "1", Generation::kV2, fields, 1, 1, make},
-          {"CustomGeluPluginDynamic", "2", Generation::kV3, fields, 1, 1, make}};
+  return {{.name = "CustomGeluPluginDynamic",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = fields,
+           .min_inputs = 1,
+           .max_inputs = 1,
+           .make = make},
+          {.name = "CustomGeluPluginDynamic",
+           .version = "2",
+           .generation = Generation::kV3,
+           .fields = fields,
+           .min_inputs = 1,
+           .max_inputs = 1,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

@@ -44,7 +44,13 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 std::vector<Definition> generate_detection() {
   std::vector<nv::PluginField> fields = MaskRcnnSettings::fields();
   fields.push_back(field("image_size", kInt));
-  return {{"GenerateDetection_TRT", "1", Generation::kV2, fields, 3, 3, make}};
+  return {{.name = "GenerateDetection_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = fields,
+           .min_inputs = 3,
+           .max_inputs = 3,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

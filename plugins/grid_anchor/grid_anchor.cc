@@ -96,8 +96,20 @@ std::vector<Definition> grid_anchor() {
   const std::vector<nv::PluginField> fields = {field("minSize", kFloat),      field("maxSize", kFloat),
                                                field("aspectRatios", kFloat), field("featureMapShapes", kInt),
                                                field("variance", kFloat),     field("numLayers", kInt)};
-  return {{"GridAnchor_TRT", "1", Generation::kV2, fields, 0, 0, make_square},
-          {"GridAnchorRect_TRT", "1", Generation::kV2, fields, 0, 0, make_rectangular}};
+  return {{.name = "GridAnchor_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = fields,
+           .min_inputs = 0,
+           .max_inputs = 0,
+           .make = make_square},
+          {.name = "GridAnchorRect_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = fields,
+           .min_inputs = 0,
+           .max_inputs = 0,
+           .make = make_rectangular}};
 }
 
 }  // namespace kiln::plugins

@@ -47,13 +47,13 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 }  // namespace
 
 std::vector<Definition> group_normalization() {
-  return {{"GroupNormalizationPlugin",
-           "1",
-           Generation::kV2,
-           {field("eps", kFloat), field("num_groups", kInt)},
-           3,
-           3,
-           make}};
+  return {{.name = "GroupNormalizationPlugin",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = {field("eps", kFloat), field("num_groups", kInt)},
+           .min_inputs = 3,
+           .max_inputs = 3,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

@@ -54,9 +54,27 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 std::vector<Definition> instance_normalization() {
   const std::vector<nv::PluginField> fields = {field("epsilon", kFloat), field("scales", kFloat), field("bias", kFloat),
                                                field("relu", kInt), field("alpha", kFloat)};
-  return {{"InstanceNormalization_TRT", "1", Generation::kV2, fields, 1, 1, make},
-          {"InstanceNormalization_TRT", "2", Generation::kV2, fields, 1, 1, make},
-          {"InstanceNormalization_TRT", "3", Generation::kV3, fields, 1, 1, make}};
+  return {{.name = "InstanceNormalization_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = fields,
+           .min_inputs = 1,
+           .max_inputs = 1,
+           .make = make},
+          {.name = "InstanceNormalization_TRT",
+           .version = "2",
+           .generation = Generation::kV2,
+           .fields = fields,
+           .min_inputs = 1,
+           .max_inputs = 1,
+           .make = make},
+          {.name = "InstanceNormalization_TRT",
+           .version = "3",
+           .generation = Generation::kV3,
+           .fields = fields,
+           .min_inputs = 1,
+           .max_inputs = 1,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

@@ -28,7 +28,13 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 }  // namespace
 
 std::vector<Definition> leaky_relu() {
-  return {{"LReLU_TRT", "1", Generation::kV2, {field("negSlope", kFloat)}, 1, 1, make}};
+  return {{.name = "LReLU_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = {field("negSlope", kFloat)},
+           .min_inputs = 1,
+           .max_inputs = 1,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "library/data_types.h"
 #include "library/entry.h"
 
 namespace kiln::plugins {
@@ -45,8 +46,7 @@ Status require_told(std::span<nv::ITensor* const> outputs, Engines::Descs told) 
     TRY(require(same(dims, told[i].dims), "output ", i, " of its layers is ", text_of(dims), "; the one told is ",
                 text_of(told[i].dims)));
     TRY(require(outputs[i]->getType() == told[i].type, "output ", i, " of its layers is of data type ",
-                static_cast<int32_t>(outputs[i]->getType()), "; the one told is of ",
-                static_cast<int32_t>(told[i].type)));
+                name_of(outputs[i]->getType()), "; the one told is of ", name_of(told[i].type)));
   }
   return {};
 }
@@ -73,6 +73,7 @@ struct Engines::Built {
   std::unique_ptr<nv::IRuntime> runtime;
   std::unique_ptr<nv::ICudaEngine> engine;
   std::unique_ptr<nv::IExecutionContext> context;
+  std::atomic<bool> is_in_graph = false;  ///< of the program's, which may run it as long as the plugin lives
 };
 
 Engines::Engines(const Plugin& plugin) : plugin_(plugin) {}
@@ -107,32 +108,52 @@ Result<std::unique_ptr<nv::IHostMemory>> plan_of(const Plugin& plugin, const Eng
 
 }  // namespace
 
-Result<std::shared_ptr<const Engines::Built>> Engines::built(const Told& told) {
-  const Descs inputs = told.inputs;
-  const std::vector<float> scales = scales_of(told);
-  for (const nv::PluginTensorDesc& input : inputs)
+Result<std::unique_ptr<Engines::Built>> Engines::build(const Told& told) const {
+  for (const nv::PluginTensorDesc& input : told.inputs)
     TRY(require(std::all_of(input.dims.d, input.dims.d + input.dims.nbDims, [](int64_t d) { return d >= 0; }),
                 "an extent of an input is not known"));
-  const std::lock_guard lock(mutex_);
-  const auto found = std::ranges::find_if(all_, [&](const auto& one) {
-    return all_same(one->inputs, inputs) && all_same(one->outputs, told.outputs) && one->scales == scales;
-  });
-  if (found != all_.end()) {
-    std::rotate(found, found + 1, all_.end());
-    return all_.back();
-  }
   const auto plan = TRY(plan_of(plugin_, told));
-  auto fresh = std::make_shared<Built>();
-  fresh->inputs.assign(inputs.begin(), inputs.end());
+  auto fresh = std::make_unique<Built>();
+  fresh->inputs.assign(told.inputs.begin(), told.inputs.end());
   fresh->outputs.assign(told.outputs.begin(), told.outputs.end());
-  fresh->scales = scales;
+  fresh->scales = scales_of(told);
   fresh->runtime.reset(nv::createInferRuntime(logger()));
   if (fresh->runtime) fresh->engine.reset(fresh->runtime->deserializeCudaEngine(plan->data(), plan->size()));
   if (fresh->engine) fresh->context.reset(fresh->engine->createExecutionContext());
   if (!fresh->context) return error(Code::kDevice, "its layers could not be loaded");
-  if (all_.size() >= kMostEngines && !runs_on_gpu()) all_.erase(all_.begin());
-  all_.push_back(std::move(fresh));
+  return fresh;
+}
+
+Engines::Held Engines::find(const Told& told) {
+  const std::vector<float> scales = scales_of(told);
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find_if(all_, [&](const auto& one) {
+    return all_same(one->inputs, told.inputs) && all_same(one->outputs, told.outputs) && one->scales == scales;
+  });
+  if (found == all_.end()) return nullptr;
+  std::rotate(found, found + 1, all_.end());
   return all_.back();
+}
+
+/// Makes room by the engine that nobody used for the longest time.
+Engines::Held Engines::keep(std::unique_ptr<Built> fresh) {
+  Held dropped;  // destroyed without the lock: what goes may tell the program's logger
+  const std::lock_guard lock(mutex_);
+  const auto may_go = [](const Held& one) { return !one->is_in_graph; };
+  if (static_cast<size_t>(std::ranges::count_if(all_, may_go)) >= kMostEngines) {
+    const auto oldest = std::ranges::find_if(all_, may_go);
+    dropped = std::move(*oldest);
+    all_.erase(oldest);
+  }
+  return all_.emplace_back(std::move(fresh));
+}
+
+/// Builds without the lock: a build calls the program's logger, which may come back here.
+Result<Engines::Held> Engines::built(const Told& told) {
+  if (Held found = find(told)) return found;
+  std::unique_ptr<Built> fresh = TRY(build(told));
+  if (Held meanwhile = find(told)) return meanwhile;
+  return keep(std::move(fresh));
 }
 
 Status Engines::prepare(const Told& told) {
@@ -141,7 +162,8 @@ Status Engines::prepare(const Told& told) {
 }
 
 Status Engines::enqueue(const Told& told, const void* const* from, void* const* to, cudaStream_t stream) {
-  const std::shared_ptr<const Built> built = TRY(this->built(told));
+  const Held built = TRY(this->built(told));
+  if (enqueue_is_captured()) built->is_in_graph = true;
   for (int i = 0; i < built->engine->getNbIOTensors(); ++i) {
     const char* const name = built->engine->getIOTensorName(i);
     const bool is_input = built->engine->getTensorIOMode(name) == nv::TensorIOMode::kINPUT;

@@ -10,8 +10,9 @@
 
 namespace kiln::plugins {
 
-/// The number of engines that a plugin on the CPU keeps: those of its latest shapes. On a GPU it keeps all, since runs
-/// that are recorded and replayed use their memory without a call.
+/// The number of engines that a plugin keeps: those of its latest shapes. Those that a graph of the program's runs are
+/// kept beside them. A recording of Kiln's own is forgotten when the context's shapes change, so that it needs no more
+/// than the latest one.
 constexpr size_t kMostEngines = 8;
 
 /// Safe from several threads, but for runs with one object at a time, as plugins promise.
@@ -32,10 +33,14 @@ class Engines {
 
  private:
   struct Built;
-  Result<std::shared_ptr<const Built>> built(const Told& told);
+  using Held = std::shared_ptr<Built>;
+  Result<Held> built(const Told& told);
+  Result<std::unique_ptr<Built>> build(const Told& told) const;
+  Held find(const Told& told);
+  Held keep(std::unique_ptr<Built> fresh);
   const Plugin& plugin_;
   std::mutex mutex_;
-  std::vector<std::shared_ptr<const Built>> all_;  ///< the latest used last
+  std::vector<Held> all_;  ///< the latest used last
 };
 
 /// The logger of the latest `set_logger`; else libnvinfer's own, or one that is silent.

@@ -7,7 +7,7 @@ Result<KilnPrivateEntry> private_entry() {
   KilnPrivateEntry table{};
   table.size = sizeof table;
   table.version = kKilnEntryVersion;
-  if (kiln_private_entry(&table) != kKilnOk || !table.plugin.add_roi_align)
+  if (kiln_private_entry(&table) != kKilnOk || !table.enqueue_kind)
     return error(Code::kVersion, "libnvinfer is of another build of Kiln: its private entry has version ",
                  table.version, ", libnvinfer_plugin needs ", static_cast<uint32_t>(kKilnEntryVersion));
   return table;
@@ -29,11 +29,9 @@ Result<KilnPluginEntry> plugin_entry() {
   return table.plugin;
 }
 
-bool runs_on_gpu() {
+bool enqueue_is_captured() {
   const Result<KilnPrivateEntry> table = private_entry();
-  const void* driver = nullptr;
-  size_t size_bytes = 0;
-  return table && table->gpu.driver(&driver, &size_bytes) == kKilnOk && driver;
+  return table && table->enqueue_kind() == kKilnCapture;
 }
 
 Value scatter_reduced(const Value& data, const Value& indices, const Value& updates, int axis,

@@ -9,8 +9,8 @@ namespace kiln::plugins {
 
 /// libnvinfer's functions for plugins; fails where it is of another build.
 Result<KilnPluginEntry> plugin_entry();
-/// Whether engines run on a GPU.
-bool runs_on_gpu();
+/// Whether the program captures the enqueue that this thread is in, and may launch what it queues at any time.
+bool enqueue_is_captured();
 
 /// updates[i] goes to data[i with i[axis] replaced by indices[i]].
 Value scatter_reduced(const Value& data, const Value& indices, const Value& updates, int axis, KilnReduction reduction);

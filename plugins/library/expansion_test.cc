@@ -85,7 +85,8 @@ TEST_F(Expansion, OfAnUnfitTypeNamesLayerAndPlugin) {
   const std::unique_ptr<nv::IHostMemory> plan(w.builder->buildSerializedNetwork(*w.network, *w.config));
   EXPECT_EQ(plan, nullptr);
   const std::string error = w.take_error();
-  for (const char* part : {"my gelu", "CustomGeluPluginDynamic", "input 0 'x' is of data type"})
+  for (const char* part :
+       {"my gelu", "CustomGeluPluginDynamic", "input 0 'x' is of data type kINT32; kFLOAT or kHALF is needed"})
     EXPECT_NE(error.find(part), std::string::npos) << error;
 }
 

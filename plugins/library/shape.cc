@@ -7,6 +7,17 @@
 namespace kiln::plugins {
 namespace {
 
+enum class Rounding : bool { kDown, kUp };
+
+/// A division by 0 gives 0.
+int64_t divide(int64_t a, int64_t b, Rounding rounding) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  if (b == 0) return 0;
+  if (b == -1) return a < -kMost ? kMost : -a;
+  const bool is_below = a % b != 0 && (a < 0) != (b < 0), is_above = a % b != 0 && !is_below;
+  return a / b + (rounding == Rounding::kDown ? -int64_t{is_below} : int64_t{is_above});
+}
+
 /// What exceeds 64 bits is the greatest extent, which no tensor has.
 int64_t calculate(nv::DimensionOperation operation, int64_t a, int64_t b) {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
@@ -17,11 +28,12 @@ int64_t calculate(nv::DimensionOperation operation, int64_t a, int64_t b) {
     case nv::DimensionOperation::kPROD: return __builtin_mul_overflow(a, b, &result) ? kMost : result;
     case nv::DimensionOperation::kMAX: return std::max(a, b);
     case nv::DimensionOperation::kMIN: return std::min(a, b);
-    default: break;
+    case nv::DimensionOperation::kEQUAL: return int64_t{a == b};
+    case nv::DimensionOperation::kLESS: return int64_t{a < b};
+    case nv::DimensionOperation::kFLOOR_DIV: return divide(a, b, Rounding::kDown);
+    case nv::DimensionOperation::kCEIL_DIV: return divide(a, b, Rounding::kUp);
   }
-  if (b == 0) return 0;
-  if (b == -1) return calculate(nv::DimensionOperation::kSUB, 0, a);
-  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+  return result;
 }
 
 }  // namespace

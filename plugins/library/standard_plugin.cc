@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "library/data_types.h"
+
 namespace kiln::plugins {
 namespace {
 
@@ -73,8 +75,8 @@ Result<std::vector<nv::ITensor*>> add_layers(const Plugin& plugin, Layers& layer
   for (nv::ITensor* const input : inputs) {
     TRY(require(input != nullptr, "input ", types.size(), " is null"));
     TRY(require(computation.takes(input->getType(), types), "input ", types.size(), " '", input->getName(),
-                "' is of data type ", static_cast<int32_t>(input->getType()),
-                ", which the plugin does not take there"));
+                "' is of data type ", name_of(input->getType()), "; ",
+                names_of_types([&](nv::DataType type) { return computation.takes(type, types); }), " is needed"));
     const Value value(layers, input);
     values.push_back(is_byte(computation, input->getType()) ? dequantized(value, scale_of(types.size())) : value);
     types.push_back(input->getType());

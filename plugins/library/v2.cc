@@ -1,8 +1,8 @@
 // Standard plugins as IPluginV2DynamicExt.
 #include <cstring>
 
+#include "library/create.h"
 #include "library/creators.h"
-#include "library/guard.h"
 #include "library/objects.h"
 
 namespace kiln::plugins {
@@ -116,11 +116,7 @@ class CreatorV2 final : public nv::IPluginCreator {
   const char* getPluginVersion() const noexcept override { return definition_.version; }
   const nv::PluginFieldCollection* getFieldNames() noexcept override { return &fields_; }
   nv::IPluginV2* createPlugin(const char*, const nv::PluginFieldCollection* given) noexcept override {
-    return guarded(definition_, "createPlugin", static_cast<nv::IPluginV2*>(nullptr), [&]() -> Result<nv::IPluginV2*> {
-      Plugin plugin =
-          TRY(make_plugin(definition_, TRY(Fields::of(given, definition_.fields))));  // before `new` allocates
-      return new PluginV2(std::move(plugin), namespace_);
-    });
+    return create<PluginV2>(definition_, given, namespace_);
   }
   nv::IPluginV2* deserializePlugin(const char*, const void* bytes, size_t count) noexcept override {
     return guarded(definition_, "deserializePlugin", static_cast<nv::IPluginV2*>(nullptr),

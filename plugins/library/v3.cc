@@ -1,6 +1,6 @@
 // Standard plugins as IPluginV3.
+#include "library/create.h"
 #include "library/creators.h"
-#include "library/guard.h"
 #include "library/objects.h"
 
 namespace kiln::plugins {
@@ -109,11 +109,7 @@ class CreatorV3 final : public nv::IPluginCreatorV3One {
         fields_{static_cast<int32_t>(definition.fields.size()), definition.fields.data()} {}
   nv::IPluginV3* createPlugin(const char*, const nv::PluginFieldCollection* given,
                               nv::TensorRTPhase) noexcept override {
-    return guarded(definition_, "createPlugin", static_cast<nv::IPluginV3*>(nullptr), [&]() -> Result<nv::IPluginV3*> {
-      Plugin plugin =
-          TRY(make_plugin(definition_, TRY(Fields::of(given, definition_.fields))));  // before `new` allocates
-      return new PluginV3(std::move(plugin), namespace_);
-    });
+    return create<PluginV3>(definition_, given, namespace_);
   }
   const nv::PluginFieldCollection* getFieldNames() noexcept override { return &fields_; }
   const char* getPluginName() const noexcept override { return definition_.name; }

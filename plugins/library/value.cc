@@ -166,23 +166,24 @@ Value Value::cast(nv::DataType type) const {
   return layers_->output(layers_->network().addCast(*tensor_, type));
 }
 
-Value binary(const Value& a, const Value& b, nv::ElementWiseOperation operation) {
-  if (!all_there({&a, &b})) return a.tensor() ? b : a;
+namespace {
+
+/// The operand as a value of the type and the rank of `other`, unless it is one.
+Value value_beside(const Operand& operand, const Value& other) {
+  if (!operand.number() || !other.tensor()) return operand.value();
+  return other.layers().scalar(*operand.number(), other.type(), other.rank());
+}
+
+}  // namespace
+
+Value binary(const Operand& left, const Operand& right, nv::ElementWiseOperation operation) {
+  const Value a = value_beside(left, right.value()), b = value_beside(right, left.value());
+  if (!all_there({&a, &b})) return left.number() || a.tensor() ? b : a;
   const int rank = std::max(a.rank(), b.rank());
   const Value x = rank_up(a, rank), y = rank_up(b, rank);
   if (!all_there({&x, &y})) return x.tensor() ? y : x;
   return a.layers().output(a.layers().network().addElementWise(*x.tensor(), *y.tensor(), operation));
 }
-Value binary(const Value& a, double b, nv::ElementWiseOperation operation) {
-  return a.tensor() ? binary(a, a.layers().scalar(b, a.type(), a.rank()), operation) : a;
-}
-Value binary(double a, const Value& b, nv::ElementWiseOperation operation) {
-  return b.tensor() ? binary(b.layers().scalar(a, b.type(), b.rank()), b, operation) : b;
-}
-Value operator>=(const Value& a, const Value& b) { return !(a < b); }
-Value operator>=(const Value& a, double b) { return !(a < b); }
-Value operator<=(const Value& a, const Value& b) { return !(a > b); }
-Value operator<=(const Value& a, double b) { return !(a > b); }
 
 Value unary(const Value& x, nv::UnaryOperation operation) {
   return on(x, [&](nv::INetworkDefinition& network, nv::ITensor& in) { return network.addUnary(in, operation); });
@@ -286,16 +287,6 @@ Value matmul(const Value& a, const Value& b, Transposed a_is, Transposed b_is) {
   if (!all_there({&x, &y})) return x.tensor() ? y : x;
   return a.layers().output(
       a.layers().network().addMatrixMultiply(*x.tensor(), operation(a_is), *y.tensor(), operation(b_is)));
-}
-
-Value einsum(const char* equation, std::initializer_list<Value> operands) {
-  std::vector<nv::ITensor*> tensors;
-  for (const Value& operand : operands) {
-    if (!operand.tensor()) return operand;
-    tensors.push_back(operand.tensor());
-  }
-  Layers& layers = operands.begin()->layers();
-  return layers.output(layers.network().addEinsum(tensors.data(), static_cast<int32_t>(tensors.size()), equation));
 }
 
 Value cumulative_sum(const Value& x, int axis) {

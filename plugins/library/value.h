@@ -38,7 +38,6 @@ class Value {
   Value cast(nv::DataType type) const;
   Value f32() const { return cast(nv::DataType::kFLOAT); }
   Value i32() const { return cast(nv::DataType::kINT32); }
-  Value i64() const { return cast(nv::DataType::kINT64); }
 
  private:
   Layers* layers_ = nullptr;
@@ -99,52 +98,50 @@ nv::Dims dims_of(std::initializer_list<int64_t> extents);
 nv::Dims dims_of(std::span<const int64_t> extents);
 int axis_of(const Value& x, int axis);  ///< counted from the front
 
-// Element by element. Ranks that differ are made equal by extents of 1 in front; a number becomes of the other's type.
-Value binary(const Value& a, const Value& b, nv::ElementWiseOperation operation);
-Value binary(const Value& a, double b, nv::ElementWiseOperation operation);
-Value binary(double a, const Value& b, nv::ElementWiseOperation operation);
-#define KILN_BINARY(function, operation)                                                                              \
-  inline Value function(const Value& a, const Value& b) { return binary(a, b, nv::ElementWiseOperation::operation); } \
-  inline Value function(const Value& a, double b) { return binary(a, b, nv::ElementWiseOperation::operation); }       \
-  inline Value function(double a, const Value& b) { return binary(a, b, nv::ElementWiseOperation::operation); }
-KILN_BINARY(operator+, kSUM)
-KILN_BINARY(operator-, kSUB)
-KILN_BINARY(operator*, kPROD)
-KILN_BINARY(operator/, kDIV)
-KILN_BINARY(floor_div, kFLOOR_DIV)
-KILN_BINARY(min, kMIN)
-KILN_BINARY(max, kMAX)
-KILN_BINARY(pow, kPOW)
-KILN_BINARY(operator<, kLESS)
-KILN_BINARY(operator>, kGREATER)
-KILN_BINARY(operator==, kEQUAL)
-KILN_BINARY(operator&&, kAND)
-KILN_BINARY(operator||, kOR)
-#undef KILN_BINARY
+/// A value, or a number, which becomes of the other operand's type. Of two operands one is a value.
+class Operand {
+ public:
+  Operand(const Value& value) : value_(value) {}  // NOLINT(google-explicit-constructor): formulas are readable
+  Operand(double number) : number_(number) {}     // NOLINT(google-explicit-constructor)
+  std::optional<double> number() const { return number_; }
+  const Value& value() const { return value_; }
+
+ private:
+  std::optional<double> number_;
+  Value value_;
+};
+
+// Element by element. Ranks that differ are made equal by extents of 1 in front.
+Value binary(const Operand& a, const Operand& b, nv::ElementWiseOperation operation);
+inline Value operator+(const Operand& a, const Operand& b) { return binary(a, b, nv::ElementWiseOperation::kSUM); }
+inline Value operator-(const Operand& a, const Operand& b) { return binary(a, b, nv::ElementWiseOperation::kSUB); }
+inline Value operator*(const Operand& a, const Operand& b) { return binary(a, b, nv::ElementWiseOperation::kPROD); }
+inline Value operator/(const Operand& a, const Operand& b) { return binary(a, b, nv::ElementWiseOperation::kDIV); }
+inline Value floor_div(const Operand& a, const Operand& b) {
+  return binary(a, b, nv::ElementWiseOperation::kFLOOR_DIV);
+}
+inline Value min(const Operand& a, const Operand& b) { return binary(a, b, nv::ElementWiseOperation::kMIN); }
+inline Value max(const Operand& a, const Operand& b) { return binary(a, b, nv::ElementWiseOperation::kMAX); }
+inline Value operator<(const Operand& a, const Operand& b) { return binary(a, b, nv::ElementWiseOperation::kLESS); }
+inline Value operator>(const Operand& a, const Operand& b) { return binary(a, b, nv::ElementWiseOperation::kGREATER); }
+inline Value operator==(const Operand& a, const Operand& b) { return binary(a, b, nv::ElementWiseOperation::kEQUAL); }
+inline Value operator&&(const Operand& a, const Operand& b) { return binary(a, b, nv::ElementWiseOperation::kAND); }
+inline Value operator||(const Operand& a, const Operand& b) { return binary(a, b, nv::ElementWiseOperation::kOR); }
 Value unary(const Value& x, nv::UnaryOperation operation);
-#define KILN_UNARY(function, operation) \
-  inline Value function(const Value& x) { return unary(x, nv::UnaryOperation::operation); }
-KILN_UNARY(exp, kEXP)
-KILN_UNARY(log, kLOG)
-KILN_UNARY(sqrt, kSQRT)
-KILN_UNARY(abs, kABS)
-KILN_UNARY(operator-, kNEG)
-KILN_UNARY(operator!, kNOT)
-KILN_UNARY(floor, kFLOOR)
-KILN_UNARY(ceil, kCEIL)
-KILN_UNARY(round, kROUND)
-KILN_UNARY(sin, kSIN)
-KILN_UNARY(cos, kCOS)
-KILN_UNARY(erf, kERF)
-#undef KILN_UNARY
-Value operator>=(const Value& a, const Value& b);
-Value operator>=(const Value& a, double b);
-Value operator<=(const Value& a, const Value& b);
-Value operator<=(const Value& a, double b);
+inline Value exp(const Value& x) { return unary(x, nv::UnaryOperation::kEXP); }
+inline Value log(const Value& x) { return unary(x, nv::UnaryOperation::kLOG); }
+inline Value sqrt(const Value& x) { return unary(x, nv::UnaryOperation::kSQRT); }
+inline Value abs(const Value& x) { return unary(x, nv::UnaryOperation::kABS); }
+inline Value operator-(const Value& x) { return unary(x, nv::UnaryOperation::kNEG); }
+inline Value operator!(const Value& x) { return unary(x, nv::UnaryOperation::kNOT); }
+inline Value floor(const Value& x) { return unary(x, nv::UnaryOperation::kFLOOR); }
+inline Value ceil(const Value& x) { return unary(x, nv::UnaryOperation::kCEIL); }
+inline Value round(const Value& x) { return unary(x, nv::UnaryOperation::kROUND); }
+inline Value operator>=(const Operand& a, const Operand& b) { return !(a < b); }
+inline Value operator<=(const Operand& a, const Operand& b) { return !(a > b); }
 Value activation(const Value& x, nv::ActivationType type, float alpha = 0, float beta = 0);
 inline Value sigmoid(const Value& x) { return activation(x, nv::ActivationType::kSIGMOID); }
 inline Value tanh(const Value& x) { return activation(x, nv::ActivationType::kTANH); }
-inline Value relu(const Value& x) { return activation(x, nv::ActivationType::kRELU); }
 Value clamp(const Value& x, double least, double most);
 Value select(const Value& condition, const Value& yes, const Value& no);
 Value select(const Value& condition, const Value& yes, double no);
@@ -169,7 +166,6 @@ inline Value max_of(const Value& x, const Axes& axes, bool keep = true) {
 Value normalized(const Value& x, const Axes& axes, double eps);
 enum class Transposed : bool { kNo, kYes };
 Value matmul(const Value& a, const Value& b, Transposed a_is = Transposed::kNo, Transposed b_is = Transposed::kNo);
-Value einsum(const char* equation, std::initializer_list<Value> operands);
 Value cumulative_sum(const Value& x, int axis);
 struct TopK {
   Value values, indices;  ///< the greatest first

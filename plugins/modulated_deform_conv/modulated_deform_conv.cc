@@ -121,8 +121,20 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 std::vector<Definition> modulated_deform_conv() {
   const std::vector<nv::PluginField> fields = {field("stride", kInt), field("padding", kInt), field("dilation", kInt),
                                                field("group", kInt), field("deformable_group", kInt)};
-  return {{"ModulatedDeformConv2d", "1", Generation::kV2, fields, 4, 5, make},
-          {"ModulatedDeformConv2d", "2", Generation::kV3, fields, 4, 5, make}};
+  return {{.name = "ModulatedDeformConv2d",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = fields,
+           .min_inputs = 4,
+           .max_inputs = 5,
+           .make = make},
+          {.name = "ModulatedDeformConv2d",
+           .version = "2",
+           .generation = Generation::kV3,
+           .fields = fields,
+           .min_inputs = 4,
+           .max_inputs = 5,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

@@ -95,13 +95,13 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 }  // namespace
 
 std::vector<Definition> multilevel_crop_and_resize() {
-  return {{"MultilevelCropAndResize_TRT",
-           "1",
-           Generation::kV2,
-           {field("pooled_size", kInt), field("image_size", kInt)},
-           6,
-           6,
-           make}};
+  return {{.name = "MultilevelCropAndResize_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = {field("pooled_size", kInt), field("image_size", kInt)},
+           .min_inputs = 6,
+           .max_inputs = 6,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

@@ -113,14 +113,14 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 }  // namespace
 
 std::vector<Definition> multilevel_propose_roi() {
-  return {{"MultilevelProposeROI_TRT",
-           "1",
-           Generation::kV2,
-           {field("prenms_topk", kInt), field("keep_topk", kInt), field("fg_threshold", kFloat),
-            field("iou_threshold", kFloat), field("image_size", kInt)},
-           2 * kMaps,
-           2 * kMaps,
-           make}};
+  return {{.name = "MultilevelProposeROI_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = {field("prenms_topk", kInt), field("keep_topk", kInt), field("fg_threshold", kFloat),
+                      field("iou_threshold", kFloat), field("image_size", kInt)},
+           .min_inputs = 2 * kMaps,
+           .max_inputs = 2 * kMaps,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

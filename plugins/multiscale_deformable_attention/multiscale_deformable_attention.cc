@@ -86,8 +86,20 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields&) {
 }  // namespace
 
 std::vector<Definition> multiscale_deformable_attention() {
-  return {{"MultiscaleDeformableAttnPlugin_TRT", "1", Generation::kV2, {}, 5, 5, make},
-          {"MultiscaleDeformableAttnPlugin_TRT", "2", Generation::kV3, {}, 5, 5, make}};
+  return {{.name = "MultiscaleDeformableAttnPlugin_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = {},
+           .min_inputs = 5,
+           .max_inputs = 5,
+           .make = make},
+          {.name = "MultiscaleDeformableAttnPlugin_TRT",
+           .version = "2",
+           .generation = Generation::kV3,
+           .fields = {},
+           .min_inputs = 5,
+           .max_inputs = 5,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

@@ -47,14 +47,14 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 }  // namespace
 
 std::vector<Definition> normalize() {
-  return {{"Normalize_TRT",
-           "1",
-           Generation::kV2,
-           {field("weights", kFloat), field("acrossSpatial", kInt), field("channelShared", kInt),
-            field("nbWeights", kInt), field("eps", kFloat)},
-           1,
-           1,
-           make}};
+  return {{.name = "Normalize_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = {field("weights", kFloat), field("acrossSpatial", kInt), field("channelShared", kInt),
+                      field("nbWeights", kInt), field("eps", kFloat)},
+           .min_inputs = 1,
+           .max_inputs = 1,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

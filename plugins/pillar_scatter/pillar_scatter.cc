@@ -55,7 +55,13 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 }  // namespace
 
 std::vector<Definition> pillar_scatter() {
-  return {{"PillarScatterPlugin", "1", Generation::kV2, {field("dense_shape", kInt)}, 3, 3, make}};
+  return {{.name = "PillarScatterPlugin",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = {field("dense_shape", kInt)},
+           .min_inputs = 3,
+           .max_inputs = 3,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

@@ -109,15 +109,15 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 }  // namespace
 
 std::vector<Definition> prior_box() {
-  return {{"PriorBox_TRT",
-           "1",
-           Generation::kV2,
-           {field("minSize", kFloat), field("maxSize", kFloat), field("aspectRatios", kFloat), field("flip", kInt),
-            field("clip", kInt), field("variance", kFloat), field("imgH", kInt), field("imgW", kInt),
-            field("stepH", kFloat), field("stepW", kFloat), field("offset", kFloat)},
-           2,
-           2,
-           make}};
+  return {{.name = "PriorBox_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = {field("minSize", kFloat), field("maxSize", kFloat), field("aspectRatios", kFloat),
+                      field("flip", kInt), field("clip", kInt), field("variance", kFloat), field("imgH", kInt),
+                      field("imgW", kInt), field("stepH", kFloat), field("stepW", kFloat), field("offset", kFloat)},
+           .min_inputs = 2,
+           .max_inputs = 2,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

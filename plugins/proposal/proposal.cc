@@ -93,8 +93,20 @@ std::vector<Definition> proposal() {
       field("input_height", kInt),   field("input_width", kInt),         field("rpn_stride", kInt),
       field("roi_min_size", kFloat), field("nms_iou_threshold", kFloat), field("pre_nms_top_n", kInt),
       field("post_nms_top_n", kInt), field("anchor_sizes", kFloat),      field("anchor_ratios", kFloat)};
-  return {{"Proposal", "1", Generation::kV2, fields, 2, 2, make},
-          {"ProposalDynamic", "1", Generation::kV2, fields, 2, 2, make}};
+  return {{.name = "Proposal",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = fields,
+           .min_inputs = 2,
+           .max_inputs = 2,
+           .make = make},
+          {.name = "ProposalDynamic",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = fields,
+           .min_inputs = 2,
+           .max_inputs = 2,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

@@ -100,14 +100,14 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 }  // namespace
 
 std::vector<Definition> proposal_layer() {
-  return {{"ProposalLayer_TRT",
-           "1",
-           Generation::kV2,
-           {field("prenms_topk", kInt), field("keep_topk", kInt), field("iou_threshold", kFloat),
-            field("image_size", kInt)},
-           2,
-           2,
-           make}};
+  return {{.name = "ProposalLayer_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = {field("prenms_topk", kInt), field("keep_topk", kInt), field("iou_threshold", kFloat),
+                      field("image_size", kInt)},
+           .min_inputs = 2,
+           .max_inputs = 2,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

@@ -180,15 +180,16 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 }  // namespace
 
 std::vector<Definition> pyramid_roi_align() {
-  return {{"PyramidROIAlign_TRT",
-           "1",
-           Generation::kV2,
-           {field("fpn_scale", kInt), field("pooled_size", kInt), field("image_size", kInt),
-            field("roi_coords_absolute", kInt), field("roi_coords_swap", kInt), field("roi_coords_plusone", kInt),
-            field("roi_coords_transform", kInt), field("sampling_ratio", kInt), field("legacy", kInt)},
-           5,
-           5,
-           make}};
+  return {
+      {.name = "PyramidROIAlign_TRT",
+       .version = "1",
+       .generation = Generation::kV2,
+       .fields = {field("fpn_scale", kInt), field("pooled_size", kInt), field("image_size", kInt),
+                  field("roi_coords_absolute", kInt), field("roi_coords_swap", kInt), field("roi_coords_plusone", kInt),
+                  field("roi_coords_transform", kInt), field("sampling_ratio", kInt), field("legacy", kInt)},
+       .min_inputs = 5,
+       .max_inputs = 5,
+       .make = make}};
 }
 
 }  // namespace kiln::plugins

@@ -45,13 +45,13 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 }  // namespace
 
 std::vector<Definition> region() {
-  return {{"Region_TRT",
-           "1",
-           Generation::kV2,
-           {field("num", kInt), field("coords", kInt), field("classes", kInt), field_or_null("smTree", kInt)},
-           1,
-           1,
-           make}};
+  return {{.name = "Region_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = {field("num", kInt), field("coords", kInt), field("classes", kInt), field_or_null("smTree", kInt)},
+           .min_inputs = 1,
+           .max_inputs = 1,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

@@ -45,8 +45,20 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 }  // namespace
 
 std::vector<Definition> reorg() {
-  return {{"Reorg_TRT", "1", Generation::kV2, {field("stride", kInt)}, 1, 1, make},
-          {"Reorg_TRT", "2", Generation::kV2, {field("stride", kInt)}, 1, 1, make}};
+  return {{.name = "Reorg_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = {field("stride", kInt)},
+           .min_inputs = 1,
+           .max_inputs = 1,
+           .make = make},
+          {.name = "Reorg_TRT",
+           .version = "2",
+           .generation = Generation::kV2,
+           .fields = {field("stride", kInt)},
+           .min_inputs = 1,
+           .max_inputs = 1,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

@@ -52,7 +52,13 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 }  // namespace
 
 std::vector<Definition> resize_nearest() {
-  return {{"ResizeNearest_TRT", "1", Generation::kV2, {field("scale", kFloat)}, 1, 1, make}};
+  return {{.name = "ResizeNearest_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = {field("scale", kFloat)},
+           .min_inputs = 1,
+           .max_inputs = 1,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

@@ -61,8 +61,20 @@ std::vector<Definition> roi_align() {
                                                field("output_width", kInt),
                                                field("sampling_ratio", kInt),
                                                field("spatial_scale", kFloat)};
-  return {{"ROIAlign_TRT", "1", Generation::kV2, fields, 3, 3, make},
-          {"ROIAlign_TRT", "2", Generation::kV3, fields, 3, 3, make}};
+  return {{.name = "ROIAlign_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = fields,
+           .min_inputs = 3,
+           .max_inputs = 3,
+           .make = make},
+          {.name = "ROIAlign_TRT",
+           .version = "2",
+           .generation = Generation::kV3,
+           .fields = fields,
+           .min_inputs = 3,
+           .max_inputs = 3,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

@@ -111,16 +111,16 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 }  // namespace
 
 std::vector<Definition> rproi() {
-  return {{"RPROI_TRT",
-           "1",
-           Generation::kV2,
-           {field("poolingH", kInt), field("poolingW", kInt), field("featureStride", kInt), field("preNmsTop", kInt),
-            field("nmsMaxOut", kInt), field("anchorsRatioCount", kInt), field("anchorsScaleCount", kInt),
-            field("iouThreshold", kFloat), field("minBoxSize", kFloat), field("spatialScale", kFloat),
-            field("anchorsRatios", kFloat), field("anchorsScales", kFloat)},
-           4,
-           4,
-           make}};
+  return {{.name = "RPROI_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = {field("poolingH", kInt), field("poolingW", kInt), field("featureStride", kInt),
+                      field("preNmsTop", kInt), field("nmsMaxOut", kInt), field("anchorsRatioCount", kInt),
+                      field("anchorsScaleCount", kInt), field("iouThreshold", kFloat), field("minBoxSize", kFloat),
+                      field("spatialScale", kFloat), field("anchorsRatios", kFloat), field("anchorsScales", kFloat)},
+           .min_inputs = 4,
+           .max_inputs = 4,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

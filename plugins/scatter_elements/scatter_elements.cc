@@ -48,8 +48,20 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 
 std::vector<Definition> scatter_elements() {
   const std::vector<nv::PluginField> fields = {field("reduction", nv::PluginFieldType::kCHAR), field("axis", kInt)};
-  return {{"ScatterElements", "1", Generation::kV2, fields, 3, 3, make},
-          {"ScatterElements", "2", Generation::kV3, fields, 3, 3, make}};
+  return {{.name = "ScatterElements",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = fields,
+           .min_inputs = 3,
+           .max_inputs = 3,
+           .make = make},
+          {.name = "ScatterElements",
+           .version = "2",
+           .generation = Generation::kV3,
+           .fields = fields,
+           .min_inputs = 3,
+           .max_inputs = 3,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

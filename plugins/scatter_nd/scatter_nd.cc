@@ -27,6 +27,14 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields&) { return std::
 
 }  // namespace
 
-std::vector<Definition> scatter_nd() { return {{"ScatterND", "1", Generation::kV2, {}, 3, 3, make}}; }
+std::vector<Definition> scatter_nd() {
+  return {{.name = "ScatterND",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = {},
+           .min_inputs = 3,
+           .max_inputs = 3,
+           .make = make}};
+}
 
 }  // namespace kiln::plugins

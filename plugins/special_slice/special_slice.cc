@@ -23,6 +23,14 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields&) { return std::
 
 }  // namespace
 
-std::vector<Definition> special_slice() { return {{"SpecialSlice_TRT", "1", Generation::kV2, {}, 1, 1, make}}; }
+std::vector<Definition> special_slice() {
+  return {{.name = "SpecialSlice_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = {},
+           .min_inputs = 1,
+           .max_inputs = 1,
+           .make = make}};
+}
 
 }  // namespace kiln::plugins

@@ -47,7 +47,13 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 }  // namespace
 
 std::vector<Definition> split() {
-  return {{"Split", "1", Generation::kV2, {field("axis", kInt), field("output_lengths", kInt)}, 1, 1, make}};
+  return {{.name = "Split",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = {field("axis", kInt), field("output_lengths", kInt)},
+           .min_inputs = 1,
+           .max_inputs = 1,
+           .make = make}};
 }
 
 }  // namespace kiln::plugins

@@ -145,8 +145,20 @@ std::vector<Definition> ssd_nms() {
                                                field("codeType", kInt),
                                                field("scoreBits", kInt),
                                                field("isBatchAgnostic", kInt)};
-  return {{"NMS_TRT", "1", Generation::kV2, fields, 3, 3, make_static},
-          {"NMSDynamic_TRT", "1", Generation::kV2, fields, 3, 3, make_dynamic}};
+  return {{.name = "NMS_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = fields,
+           .min_inputs = 3,
+           .max_inputs = 3,
+           .make = make_static},
+          {.name = "NMSDynamic_TRT",
+           .version = "1",
+           .generation = Generation::kV2,
+           .fields = fields,
+           .min_inputs = 3,
+           .max_inputs = 3,
+           .make = make_dynamic}};
 }
 
 }  // namespace kiln::plugins

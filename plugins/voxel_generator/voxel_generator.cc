@@ -166,14 +166,15 @@ Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
 }  // namespace
 
 std::vector<Definition> voxel_generator() {
-  return {{"VoxelGeneratorPlugin",
-           "1",
-           Generation::kV2,
-           {field("max_num_points_per_voxel", kInt), field("max_voxels", kInt), field("point_cloud_range", kFloat),
-            field("voxel_feature_num", kInt), field("voxel_size", kFloat)},
-           2,
-           2,
-           make}};
+  return {
+      {.name = "VoxelGeneratorPlugin",
+       .version = "1",
+       .generation = Generation::kV2,
+       .fields = {field("max_num_points_per_voxel", kInt), field("max_voxels", kInt),
+                  field("point_cloud_range", kFloat), field("voxel_feature_num", kInt), field("voxel_size", kFloat)},
+       .min_inputs = 2,
+       .max_inputs = 2,
+       .make = make}};
 }
 
 }  // namespace kiln::plugins

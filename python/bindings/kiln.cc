@@ -121,6 +121,8 @@ void gather(nb::handle into, const nb::list& arrays) {
 
 }  // namespace
 
+bool enqueue_is_recorded() { return library().enqueue_kind() == kKilnRecording; }
+
 void bind_kiln(nb::module_& m) {
   m.def("_kiln_device_kind", device_kind, "'cpu' or 'cuda': the process's kind of device. Asking decides it.");
   m.def("_kiln_use_host", use_host, "on"_a,

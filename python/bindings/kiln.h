@@ -10,4 +10,7 @@ namespace kiln::python {
 /// What the package kiln asks for: names with an underscore.
 void bind_kiln(nb::module_& m);
 
+/// Whether the plugin's enqueue that this thread calls is recorded. A failure is no error then: the run calls it again.
+bool enqueue_is_recorded();
+
 }  // namespace kiln::python

@@ -6,6 +6,7 @@
 
 #include "callback.h"
 #include "error_text.h"
+#include "kiln.h"
 
 namespace kiln::python {
 namespace {
@@ -32,15 +33,23 @@ std::string version_of(nb::handle object) {
   return (version.empty() ? "" : " version '" + version + "'") + (space.empty() ? "" : " of namespace '" + space + "'");
 }
 
+/// A failure that is no error, since the run calls the method again: the verbose log alone hears of it.
+void report_try(const std::string& text) {
+  const Listeners to;
+  if (to.logger)
+    to.logger->log(nvinfer1::ILogger::Severity::kVERBOSE, ("in a run that was to be recorded, " + text).c_str());
+}
+
 /// Tells the recorder and the logger of the call that is under way, or the logger used last.
 void report(nb::handle object, const char* method, const std::string& failure, const std::string& traceback,
             Told told) {
   const std::string name = name_of(object), what = std::string(": ") + method + failure;
   const std::string words = name + version_of(object) + what;
+  const std::string text = traceback.empty() ? words : words + "\n" + traceback;
+  if (enqueue_is_recorded()) return report_try(text);
   if (CallScope* const scope = CallScope::current(); told == Told::kOnce && scope && !scope->is_new(words)) return;
   const Listeners to;
   if (to.recorder) tell_recorder(*to.recorder, name + what);
-  const std::string text = traceback.empty() ? words : words + "\n" + traceback;
   if (to.logger)
     to.logger->log(nvinfer1::ILogger::Severity::kERROR, text.c_str());
   else

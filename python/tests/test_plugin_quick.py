@@ -13,6 +13,7 @@ import tensorrt as trt
 import tensorrt.plugin as trtp
 from networks import Bench
 from plugins import array_at, run_by_allocators
+from stand_in import run_on_stand_in
 
 X = np.linspace(-2, 2, 12, dtype=np.float32).reshape(3, 4)
 
@@ -639,15 +640,4 @@ print("built")
 
 @pytest.mark.parametrize("program", [AHEAD, NO_NUMBERS], ids=["a kernel", "no numbers"])
 def test_ahead_of_time_on_the_driver_that_stands_in_for_a_gpu(program):
-    driver = pathlib.Path(trt.__file__).resolve().parents[2] / "fake_cuda/libkiln_fake_cuda.so"
-    for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep):
-        beside = pathlib.Path(folder).parent / "fake_cuda/libkiln_fake_cuda.so"
-        driver = beside if beside.exists() else driver
-    if not driver.exists():
-        pytest.skip("the stand-in for the CUDA driver is not built")
-    here = str(pathlib.Path(__file__).parent)
-    path = os.pathsep.join([here, os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": path, "KILN_DEVICE": "cuda", "KILN_CUDA_DRIVER": str(driver)}
-    command = [sys.executable, "-c", program]
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
-    assert (ran.returncode, ran.stdout) == (0, "built\n"), ran.stderr
+    assert run_on_stand_in(program) == "built\n"

@@ -58,7 +58,7 @@ Result<PluginKernel> PluginObject::kernel(InferContext&, std::span<const PluginT
 namespace ops {
 
 Status Plugin::infer(InferContext& cx) const {
-  TRY(cx.require(object != nullptr, plugin, " is named, and not there"));
+  TRY(cx.require(object != nullptr, plugin, " has no plugin object"));
   TRY(cx.require(num_tensors >= 0 && num_tensors <= cx.num_inputs(), plugin, " would have ", num_tensors,
                  " tensors of ", cx.num_inputs(), " inputs"));
   for (int i = num_tensors; i < cx.num_inputs(); ++i) {

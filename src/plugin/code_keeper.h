@@ -7,7 +7,8 @@
 
 namespace kiln::plugin {
 
-/// The object, of whose code `code` keeps the library: that goes after it.
+/// Returns `object`, which holds `code` from now on: `code` keeps the library of the object's class loaded, and is let
+/// go after the object is destroyed.
 inline std::shared_ptr<const PluginObject> with_code(std::shared_ptr<const PluginObject> object,
                                                      std::shared_ptr<const void> code) {
   if (!code) return object;

@@ -44,9 +44,11 @@ class Library {
   uintptr_t begin_ = 0, end_ = 0;  ///< where it is mapped
 };
 
-/// An address in the library that an object's class comes from: its table of virtual functions. `object` has some.
+/// The address of an object's table of virtual functions, which lies in the library of the object's class. `object` is
+/// of a class with virtual functions.
 const void* code_of(const void* object);
-/// Keeps that library loaded as long as the result is held. Null where it is the program itself.
+/// Keeps the library of `object`'s class loaded as long as the result is held. Null where the program itself has that
+/// class.
 std::shared_ptr<const void> keep_code_of(const void* object);
 
 }  // namespace kiln::plugin

@@ -7,14 +7,12 @@
 
 #include <exception>
 
+#include "base/throwing_dlopen.h"
+
 namespace kiln::plugin {
 namespace {
 
 constexpr int kMode = RTLD_NOW | RTLD_LOCAL;
-
-/// dlopen is declared to throw nothing, so that a compiler ends the program where an initialiser throws through it.
-using Dlopen = void*(const char*, int);
-Dlopen* const volatile throwing_dlopen = reinterpret_cast<Dlopen*>(&dlopen);
 
 bool is_locked_here(const pthread_mutex_t& mutex) {
   const auto& state = mutex.__data;

@@ -29,10 +29,10 @@ class PluginStream {
     const int64_t refused = host_ ? host_->num_refused_launches() : 0;
     const int32_t code = enqueue(static_cast<cudaStream_t>(own_ ? own_ : run.stream));
     Status done = wait();
-    if (host_ && host_->num_refused_launches() != refused)  // whatever else the plugin says of it
+    if (host_ && host_->num_refused_launches() != refused)  // whatever code the plugin returned
       return error(Code::kUnsupported, plugin,
-                   ": enqueue launched a CUDA kernel, and the engine runs on the CPU, which has none of it: run it "
-                   "where there is an NVIDIA GPU");
+                   ": enqueue launched a CUDA kernel, which cannot run because the engine runs on the CPU; use a "
+                   "machine with an NVIDIA GPU, or compute in host code");
     TRY(returned(plugin, "enqueue", code));
     return done;
   }

@@ -33,6 +33,13 @@ struct QuickParts {
     // What is ahead of time is not asked for a runtime part: TensorRT's bindings print an error where there is none.
     if (!ahead) runtime = part_as<nv::IPluginV3QuickRuntime>(plugin.getCapabilityInterface(Type::kRUNTIME), kRuntime);
   }
+  /// Fails where a part is missing that the phase needs.
+  Status require_needed(nv::TensorRTPhase phase) const {
+    TRY(require(runtime || (ahead && phase == nv::TensorRTPhase::kBUILD), "getCapabilityInterface(kRUNTIME) gave no ",
+                kRuntime));
+    return require(build || phase != nv::TensorRTPhase::kBUILD, "getCapabilityInterface(kBUILD) gave no ", kBuild,
+                   " and no ", kAotBuild);
+  }
   /// Whether the same parts are there.
   bool is_like(const QuickParts& other) const {
     return !core == !other.core && !build == !other.build && !ahead == !other.ahead && !runtime == !other.runtime;
@@ -172,11 +179,11 @@ bool is_quick(nv::IPluginV3& plugin) { return kind_of(plugin.getCapabilityInterf
 
 Result<std::unique_ptr<nv::IPluginV3>> as_v3(std::unique_ptr<nv::IPluginV3> quick, nv::TensorRTPhase phase) {
   const QuickParts parts(*quick);
-  TRY(require(parts.core, "getCapabilityInterface(kCORE) gave no ", kQuickCore));
-  TRY(require(parts.runtime || (parts.ahead && phase == nv::TensorRTPhase::kBUILD),
-              "getCapabilityInterface(kRUNTIME) gave no ", kRuntime));
-  if (phase == nv::TensorRTPhase::kBUILD)
-    TRY(require(parts.build, "getCapabilityInterface(kBUILD) gave no ", kBuild, " and no ", kAotBuild));
+  TRY(require(parts.core, "the quick plugin: getCapabilityInterface(kCORE) gave no ", kQuickCore));
+  TRY(in_context(parts.require_needed(phase), [&] {
+    const char* const name = parts.core->getPluginName();
+    return name && *name ? str("quick plugin '", name, "'") : "the quick plugin";
+  }));
   return std::make_unique<QuickAdapter>(std::move(quick), parts);
 }
 

@@ -101,14 +101,19 @@ bool Registry::report(const char* call, const Status& status) const {
 
 /// Tells of the exception that is being handled.
 void Registry::report_current_exception(const char* call) const noexcept {
+  const auto tell_words = [&](ErrorCode code, const char* words) {
+    std::array<char, nvinfer1::IErrorRecorder::kMAX_DESC_LENGTH + 1> text{};  // there may be no memory for a longer one
+    std::snprintf(text.data(), text.size(), "IPluginRegistry::%s: %s", call, words);
+    tell(code, text.data(), text.data());
+  };
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    std::array<char, 96> text{};  // there is no memory for a longer one
-    std::snprintf(text.data(), text.size(), "IPluginRegistry::%s: out of memory", call);
-    tell(ErrorCode::kFAILED_ALLOCATION, text.data(), text.data());
+    tell_words(ErrorCode::kFAILED_ALLOCATION, "out of memory");
+  } catch (const std::exception& thrown) {
+    tell_words(ErrorCode::kINTERNAL_ERROR, thrown.what());
   } catch (...) {
-    tell(ErrorCode::kINTERNAL_ERROR, call, call);
+    tell_words(ErrorCode::kINTERNAL_ERROR, "an exception that is no std::exception was thrown");
   }
 }
 

@@ -23,11 +23,11 @@ Result<std::shared_ptr<const PluginObject>> adopt_v2(nvinfer1::IPluginV2* plugin
 /// The plugin behind an object of `adopt_v2`; null behind another.
 nvinfer1::IPluginV2* v2_plugin_of(const PluginObject& object);
 
-/// Whether a plugin knows its tensors without their first extent, the batch. No plugin but those of `adopt_v2` does.
+/// Whether a plugin is told its tensors without their first extent, the batch. Some plugins of `adopt_v2` are.
 bool has_hidden_batch(const PluginObject& object);
 
-/// Copies of a plugin of `adopt_v2` that are attached from now on get handles of `make`; null: null handles. Nothing
-/// for another object. No other thread uses the plugin meanwhile.
+/// From now on `make` gives the handles of the copies that are attached; if it is null, copies get null handles. Does
+/// nothing for an object that `adopt_v2` did not make. No other thread may use the plugin during the call.
 void give_handles(const PluginObject& object, MakeLibraryHandles make);
 
 }  // namespace kiln::plugin

@@ -49,6 +49,14 @@ struct Parts {
   }
 };
 
+/// "plugin 'Pad'", for errors; "the plugin" where no core part tells its name.
+std::string name_of(nv::IPluginV3& plugin) {
+  auto* const core =
+      part_as<nv::IPluginV3OneCore>(plugin.getCapabilityInterface(nv::PluginCapabilityType::kCORE), kV3Core);
+  const char* const name = core ? core->getPluginName() : nullptr;
+  return name && *name ? str("plugin '", name, "'") : "the plugin";
+}
+
 class ResourceContext final : public nv::IPluginResourceContext {
  public:
   explicit ResourceContext(const Services& services) : services_(services) {}
@@ -327,7 +335,7 @@ Result<std::shared_ptr<const PluginObject>> V3Plugin::adopt(std::unique_ptr<nv::
                                                             nv::TensorRTPhase phase, const Services& services) {
   nv::IPluginV3* const plugin = owned.get();
   const auto runtime = around == Around::kAheadOfTime ? Parts::Runtime::kNone : Parts::Runtime::kNeeded;
-  const Parts parts = TRY(in_context(Parts::of(*plugin, phase, runtime), [] { return "the plugin"; }));
+  const Parts parts = TRY(in_context(Parts::of(*plugin, phase, runtime), [&] { return name_of(*plugin); }));
   PluginIdentity identity = TRY(identity_of("getPluginName", parts.core->getPluginName(),
                                             parts.core->getPluginVersion(), parts.core->getPluginNamespace()));
   if (phase == nv::TensorRTPhase::kBUILD) TRY(require_output_count(identity, parts.build->getNbOutputs()));
@@ -341,7 +349,7 @@ Result<std::shared_ptr<const PluginObject>> adopt_v3(nv::IPluginV3* plugin, nv::
   std::unique_ptr<nv::IPluginV3> owned(plugin);
   auto code = keep_code_of(plugin);
   const bool quick = is_quick(*plugin);
-  if (quick) owned = TRY(in_context(as_v3(std::move(owned), phase), [] { return "the quick plugin"; }));
+  if (quick) owned = TRY(as_v3(std::move(owned), phase));
   const auto around = !quick                  ? V3Plugin::Around::kNothing
                       : ahead_of_time(*owned) ? V3Plugin::Around::kAheadOfTime
                                               : V3Plugin::Around::kQuick;

@@ -51,7 +51,7 @@ Recording* Replays::find(const Launch& launch, TimedWork record, void* argument)
 
 Replays::Replay* Replays::find_for_new_addresses(const Launch& launch, TimedWork work, void* argument) {
   Misses& misses = misses_of(launch.binding.id);
-  if (misses.refused) return nullptr;
+  if (misses.refused || is_refused(launch)) return nullptr;
   const bool comes_again = misses.times_seen(launch) > kTimesBeforeRecord;
   if (!std::exchange(misses.has_run, true)) return find_for_new_binding(launch, misses, work, argument);
   if (misses.fixed) return comes_again ? record(launch, misses, work, argument) : nullptr;
@@ -112,9 +112,15 @@ bool Replays::make_room() {
   return true;
 }
 
-/// Some steps cannot be recorded, as the build may have said: that is kUnsupported. All else is a surprise.
-void Replays::refuse(Misses& misses, const Error& why) {
+bool Replays::is_refused(const Launch& launch) const {
+  return std::ranges::find(refused_, launch.steps().data()) != refused_.end();
+}
+
+/// Some steps cannot be recorded with these shapes, as the build may have said: that is kUnsupported. All else is a
+/// surprise, most often of a plugin, whose enqueue has been called for nothing: other shapes do not try again.
+void Replays::refuse(const Launch& launch, Misses& misses, const Error& why) {
   misses.refused = true;
+  if (why.code != Code::kUnsupported) refused_.push_back(launch.steps().data());
   if (!settings_.log || std::exchange(has_told_, true)) return;
   if (why.code == Code::kUnsupported)
     settings_.log->verbose("runs are not recorded, but launched step by step: ", why.message);
@@ -127,7 +133,7 @@ Replays::Replay* Replays::record(const Launch& launch, Misses& misses, TimedWork
   if (!make_room()) return nullptr;
   auto recording = device_.record(work, argument);
   if (!recording) {
-    if (recording.error().code != Code::kOutOfMemory) refuse(misses, recording.error());
+    if (recording.error().code != Code::kOutOfMemory) refuse(launch, misses, recording.error());
     return nullptr;  // it runs as it did
   }
   Replay replay{launch.binding.id, {}, num_runs_, false, *std::move(recording)};

@@ -42,7 +42,7 @@ class Replays {
   struct Misses {
     uint64_t binding = 0;
     bool has_run = false;
-    bool refused = false;  ///< a step waits for the device: nothing can be recorded
+    bool refused = false;  ///< with these shapes, a step waits for the device: nothing can be recorded
     bool fixed = false;    ///< recordings keep their addresses
     struct Seen {
       uint64_t hash = 0;
@@ -56,7 +56,8 @@ class Replays {
   Replay* find_for_new_addresses(const Launch& launch, TimedWork record, void* argument);
   Replay* find_for_new_binding(const Launch& launch, Misses& misses, TimedWork record, void* argument);
   Replay* record(const Launch& launch, Misses& misses, TimedWork work, void* argument);
-  void refuse(Misses& misses, const Error& why);
+  void refuse(const Launch& launch, Misses& misses, const Error& why);
+  bool is_refused(const Launch& launch) const;
   bool make_room();
   Replay* oldest(const uint64_t* binding);
   void erase(Replay& replay);
@@ -73,6 +74,7 @@ class Replays {
   Replay* last_ = nullptr;    ///< for runs of that version
   std::vector<Replay> replays_;
   std::vector<Misses> misses_;
+  std::vector<const plan::Step*> refused_;  ///< first steps of launches that cannot be recorded, whatever their shapes
 };
 
 }  // namespace kiln::runtime

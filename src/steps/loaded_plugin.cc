@@ -105,7 +105,8 @@ class LoadedPlugin final : public KeepsState {
 
 LoadResult load_plugin(const steps::Plugin& step, const StepTypes& types, std::unique_ptr<const PluginDevice> device) {
   if (!step.object)
-    return error(Code::kNotFound, step.plugin, " was not made: who reads a plan has to look for its creator first");
+    return error(Code::kNotFound, step.plugin,
+                 " has no plugin object: find its creator and make one before the plan is loaded");
   return std::make_unique<LoadedPlugin>(step, types, std::move(device));
 }
 

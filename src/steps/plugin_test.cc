@@ -57,9 +57,9 @@ TEST(PluginStep, IsNotLoadedWithoutItsPlugin) {
   const steps::Plugin step{.plugin = {"P", "1", "mine"}, .fields = {}, .size_outputs = {}, .decided_axes = {}};
   const auto loaded = load_plugin(step, {}, nullptr);
   ASSERT_FALSE(loaded);
-  EXPECT_EQ(
-      loaded.error().message,
-      "plugin 'P' version '1' of namespace 'mine' was not made: who reads a plan has to look for its creator first");
+  EXPECT_EQ(loaded.error().message,
+            "plugin 'P' version '1' of namespace 'mine' has no plugin object: find its creator and make one before the "
+            "plan is loaded");
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ StepDraft plugin_draft(const TacticContext& cx, const Region& region, const Plug
 
 Match PluginTactic::match(const TacticContext& cx, ir::NodeId root) const {
   const auto& plugin = *cx.graph.node(root).op.as<ops::Plugin>();
-  if (!plugin.object) return reject(plugin.plugin, " is named, and not there");
+  if (!plugin.object) return reject(plugin.plugin, " has no plugin object");
   if (plugin.object->is_kernel() && !launches_kernels())
     return reject(
         plugin.plugin, " is a CUDA kernel that was compiled ahead of time (IPluginV3QuickAOTBuild), which needs ",

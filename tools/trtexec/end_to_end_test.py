@@ -3,7 +3,7 @@
 
 usage: end_to_end_test.py TRTEXEC DIGITS_FOLDER FOLDER_OF_PLUGIN_LIBRARIES
 """
-import json, os, pathlib, re, resource, struct, subprocess, sys, tempfile, unittest
+import itertools, json, os, pathlib, re, resource, struct, subprocess, sys, tempfile, unittest
 
 TRTEXEC, DIGITS, LIBRARIES = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 ONNX = f"--onnx={DIGITS}/digits.onnx"
@@ -211,11 +211,13 @@ class EndToEnd(unittest.TestCase):
         self.fails("undefined symbol: creators_from_elsewhere", load, f"--staticPlugins={LIBRARIES}/lacks_a_symbol.so")
         for options in [[load], [ONNX, *RANGE]]:
             self.fails("it exports neither getCreators nor getPluginCreators", *options, f"--dynamicPlugins={LIBRARIES}/no_entry.so")
-        without = dict(os.environ, KILN_TEST_NO_LICENCE="1")
-        for flag in ["--staticPlugins", "--dynamicPlugins"]:
+        threw = {"1": "its initialiser threw: no licence",
+                 "object": "its initialiser threw an exception that is no std::exception"}
+        for flag, (thrown, words) in itertools.product(["--staticPlugins", "--dynamicPlugins"], threw.items()):
+            without = dict(os.environ, KILN_TEST_NO_LICENCE=thrown)
             run = Run(load, f"{flag}={LIBRARIES}/throws_when_loaded.so", check=False, env=without)
             self.assertEqual(run.status, 1)
-            self.assertIn("its initialiser threw: no licence", run.err)
+            self.assertIn(words, run.err)
         library = f"{LIBRARIES}/both_kinds.so"
         run = Run(load, *QUICK, f"--setPluginsToSerialize={library}", f"--dynamicPlugins={library}")
         self.assertNotIn("both_kinds: asked for creators", run.out)

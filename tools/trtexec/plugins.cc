@@ -5,14 +5,11 @@
 #include <algorithm>
 #include <exception>
 
+#include "base/throwing_dlopen.h"
 #include "log.h"
 
 namespace kiln::cli::trtexec {
 namespace {
-
-/// dlopen is declared to throw nothing, so that the compiler would end the program where an initialiser throws.
-using Dlopen = void*(const char*, int);
-Dlopen* const volatile throwing_dlopen = reinterpret_cast<Dlopen*>(&dlopen);
 
 /// The library's creators are used until the process ends, so nothing closes it.
 void* load_for_good(const std::string& library) {
@@ -20,6 +17,8 @@ void* load_for_good(const std::string& library) {
     if (void* const handle = throwing_dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
   } catch (const std::exception& thrown) {
     fail("--staticPlugins: cannot load ", library, ": its initialiser threw: ", thrown.what());
+  } catch (...) {
+    fail("--staticPlugins: cannot load ", library, ": its initialiser threw an exception that is no std::exception");
   }
   const char* words = dlerror();
   fail("--staticPlugins: cannot load ", library, ": ", words ? words : "the loader does not say why");

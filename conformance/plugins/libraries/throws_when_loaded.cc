@@ -1,13 +1,18 @@
-// A library whose initialiser throws, as long as a variable of the environment is set.
+// A library whose initialiser throws, as long as a variable of the environment is set: an object of a class of its own
+// where that is "object".
 #include <cstdlib>
 #include <stdexcept>
+#include <string>
 
 #include "creators.h"
 
 namespace {
+struct Refusal {};
 struct Licence {
   Licence() {
-    if (std::getenv("KILN_TEST_NO_LICENCE")) throw std::runtime_error("no licence");
+    const char* const wanted = std::getenv("KILN_TEST_NO_LICENCE");
+    if (wanted && std::string(wanted) == "object") throw Refusal();
+    if (wanted) throw std::runtime_error("no licence");
   }
 } licence;
 }  // namespace

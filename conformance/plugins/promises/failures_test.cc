@@ -302,7 +302,7 @@ TEST_F(Promises, AKernelOnTheCpuIsAnErrorThatSaysSo) {
     };
     EXPECT_FALSE(loaded->run());
     EXPECT_TRUE(has(p.logger.take_errors(),
-                    "enqueue launched a CUDA kernel, and the engine runs on the CPU, which has none of it"));
+                    "enqueue launched a CUDA kernel, which cannot run because the engine runs on the CPU"));
   }
   cudaGetLastError();
   p.behaviour.run = nullptr;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <initializer_list>
 #include <map>
+#include <thread>
 
 #include "recorded.h"
 
@@ -118,6 +119,26 @@ struct Program {
   std::unique_ptr<nv::INetworkDefinition> network{builder->createNetworkV2(0)};
   std::unique_ptr<nv::IBuilderConfig> config{builder->createBuilderConfig()};
 };
+
+/// Five runs of each of eight contexts on each of eight threads, of an engine whose plugin adds to its one element the
+/// number of runs before. Returns how many were right, of 320.
+inline int right_runs_of_64_contexts(nv::ICudaEngine& engine) {
+  std::atomic<int> right = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&, t] {
+      std::vector<std::unique_ptr<nv::IExecutionContext>> contexts;
+      for (int c = 0; c < 8; ++c) contexts.emplace_back(engine.createExecutionContext());
+      for (int run = 0; run < 5; ++run)
+        for (int c = 0; c < 8; ++c) {
+          float x = static_cast<float>(10 * t + 100 * c), y = 0;
+          void* bindings[] = {&x, &y};
+          if (contexts[static_cast<size_t>(c)]->executeV2(bindings) && y == x + static_cast<float>(run)) ++right;
+        }
+    });
+  for (std::thread& thread : threads) thread.join();
+  return right;
+}
 
 /// The plugins here compute on the host.
 inline bool runs_on_gpu() {

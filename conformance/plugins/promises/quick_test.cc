@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "ahead.h"
 #include "program.h"
@@ -21,6 +22,7 @@ struct QuickLog {
   nv::QuickPluginCreationRequest request{};
   std::string space;  ///< of the creation
   std::string fails_in;
+  std::optional<nv::PluginCapabilityType> lacks;  ///< a part that plugins do not have
   int32_t num_combinations = 1;
   nv::PluginFormat format = nv::PluginFormat::kLINEAR;
 };
@@ -37,6 +39,7 @@ class Offset final : public nv::IPluginV3,
 
   nv::IPluginCapability* getCapabilityInterface(nv::PluginCapabilityType type) noexcept override {
     if (type == nv::PluginCapabilityType::kCORE) return static_cast<nv::IPluginV3QuickCore*>(this);
+    if (type == log_.lacks) return nullptr;
     if (type == nv::PluginCapabilityType::kRUNTIME) return static_cast<nv::IPluginV3QuickRuntime*>(this);
     return static_cast<nv::IPluginV3QuickBuild*>(this);
   }
@@ -279,6 +282,16 @@ TEST_F(QuickPlugins, CountsOfCombinationsThatCannotBe) {
   }
   log.num_combinations = 1;
   EXPECT_NE(p.build(), nullptr) << p.logger.take_errors();
+}
+
+TEST_F(QuickPlugins, WithoutAPartAreNamed) {
+  log.lacks = nv::PluginCapabilityType::kBUILD;
+  std::string told = error_of_add();
+  EXPECT_TRUE(has(told, "quick plugin 'Offset': getCapabilityInterface(kBUILD) gave no PLUGIN_V3QUICK_BUILD")) << told;
+  p.network.reset(p.builder->createNetworkV2(0));
+  log.lacks = nv::PluginCapabilityType::kRUNTIME;
+  told = error_of_add();
+  EXPECT_TRUE(has(told, "quick plugin 'Offset': getCapabilityInterface(kRUNTIME) gave no ")) << told;
 }
 
 TEST_F(QuickPlugins, FailingCallsAreErrors) {

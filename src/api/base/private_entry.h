@@ -125,6 +125,9 @@ struct KilnRoiAlign {
 /// kiln::ScatterReduction.
 enum KilnReduction : int32_t { kKilnReplace = 0, kKilnSum = 1, kKilnProduct = 2, kKilnMaximum = 3, kKilnMinimum = 4 };
 
+/// kiln::EnqueueKind.
+enum KilnEnqueueKind : int32_t { kKilnRun = 0, kKilnRecording = 1, kKilnCapture = 2 };
+
 struct KilnPluginEntry {
   /// `expander`, which lives as long as the process, is asked about the plugins of every network; null: none is.
   KilnStatus (*set_expander)(const KilnExpander* expander);
@@ -152,6 +155,7 @@ struct KilnPrivateEntry {
   /// Not 0: this thread builds and loads engines for the CPU from now on, in a process whose engines run on a GPU, too.
   /// 0: where KILN_DEVICE says. Streams of the CPU's engines are `stream`'s. Returns what held before.
   int32_t (*use_host)(int32_t on);
+  KilnEnqueueKind (*enqueue_kind)();  ///< of the plugin's enqueue that this thread calls
 };
 enum : uint32_t { kKilnEntryVersion = 2 };
 

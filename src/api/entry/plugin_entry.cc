@@ -2,6 +2,7 @@
 
 #include "api/build/expand_plugins.h"
 #include "api/entry/status.h"
+#include "ops/enqueue_kind.h"
 #include "ops/roi_align.h"
 #include "ops/scatter.h"
 
@@ -57,6 +58,12 @@ void* add_roi_align(void* network, void* x, void* rois, void* batch_indices, con
 }
 
 }  // namespace
+
+KilnEnqueueKind enqueue_kind() {
+  static_assert(static_cast<int32_t>(EnqueueKind::kRecording) == kKilnRecording);
+  static_assert(static_cast<int32_t>(EnqueueKind::kCapture) == kKilnCapture);
+  return static_cast<KilnEnqueueKind>(EnqueueScope::kind());
+}
 
 KilnPluginEntry plugin_entry() { return {set_expander, add_scatter_elements, add_roi_align}; }
 

@@ -1,4 +1,4 @@
-/// The builder's hook for the library of standard plugins.
+/// What the library of standard plugins and the bindings ask of builds and runs.
 #pragma once
 
 #include "api/base/private_entry.h"
@@ -6,5 +6,6 @@
 namespace kiln::api {
 
 KilnPluginEntry plugin_entry();
+KilnEnqueueKind enqueue_kind();
 
 }  // namespace kiln::api

@@ -33,6 +33,7 @@ KilnStatus kiln_private_entry(KilnPrivateEntry* entry) {
   table.plugin = plugin_entry();
   table.tell_refused_launch = tell_refused_launch;
   table.use_host = [](int32_t on) { return int32_t{use_host(on != 0)}; };
+  table.enqueue_kind = enqueue_kind;
   const uint32_t size = entry->size;
   std::memset(static_cast<void*>(entry), 0, size);
   std::memcpy(static_cast<void*>(entry), &table, table.size);

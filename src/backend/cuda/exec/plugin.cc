@@ -5,6 +5,7 @@
 #include "backend/cuda/device/cuda_stream.h"
 #include "backend/cuda/exec/step.h"
 #include "backend/cuda/exec/tell_sizes.h"
+#include "ops/enqueue_kind.h"
 
 namespace kiln::cuda {
 namespace {
@@ -20,12 +21,16 @@ class GpuPluginDevice final : public PluginDevice {
   /// not recorded.
   Status enqueue(PluginInstance& plugin, const PluginRun& run, const RunArguments& arguments) const override {
     const auto& stream = static_cast<const CudaStream&>(*arguments.stream);
-    if (!stream.is_recorded()) return plugin.enqueue(run);
+    if (!stream.is_recorded()) {
+      const EnqueueScope scope(stream.capturing() ? EnqueueKind::kCapture : EnqueueKind::kRun);
+      return plugin.enqueue(run);
+    }
     const CurrentContext current(device_);
     const auto before = recorded(stream);
     Status queued;
     {
       const InsideCapture inside(device_.driver());
+      const EnqueueScope scope(EnqueueKind::kRecording);
       queued = plugin.enqueue(run);
     }
     const auto after = recorded(stream);
