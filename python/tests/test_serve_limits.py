@@ -202,6 +202,7 @@ def test_answers_that_there_is_no_room_for():
             told = [MESSAGES["ModelStreamInferResponse"].FromString(one)
                     for one in call(iter([message(n) for n in (1, 3, 1)]), timeout=30)]  # fmt: skip
             assert ["try again later" in one.error_message for one in told] == [False, True, False]
+            assert all(one.infer_response.parameters["triton_final_response"].bool_param for one in told)
         wait_for(lambda: server.budget.used == 10_000)
 
 

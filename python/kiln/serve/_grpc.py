@@ -111,6 +111,18 @@ def _answer(version: Version, call_id: str, outputs: dict[str, np.ndarray]) -> A
     return answer
 
 
+def _in_stream(answer: Any, error: str = "") -> Any:
+    """An answer in a stream. It is the only one to its request, which Triton's clients are told by a parameter."""
+    told = MESSAGES["ModelStreamInferResponse"](infer_response=answer, error_message=error)
+    told.infer_response.parameters["triton_final_response"].bool_param = True
+    return told
+
+
+def _error_in_stream(call_id: str, error: str) -> Any:
+    """An error in a stream. Triton's clients find its request by the answer's id."""
+    return _in_stream(MESSAGES["ModelInferResponse"](id=call_id), error)
+
+
 class Calls:
     """The calls that the server has taken up. It belongs to one event loop."""
 
@@ -214,18 +226,16 @@ class Servicer:
 
     async def _answer_in_stream(self, taken_once: list[bytes]) -> Any:
         """The answer to the message in a list, which it takes out of it."""
-        response = MESSAGES["ModelStreamInferResponse"]
         call_id, size = "", len(taken_once[0])
         try:
             requests = [_parse("ModelInferRequest", taken_once.pop())]
             call_id = requests[0].id
-            return response(infer_response=await self.infer(requests, size))
+            return _in_stream(await self.infer(requests, size))
         except ServeError as failure:
-            # Triton's clients find the request of an error by the answer's id.
-            return response(error_message=str(failure), infer_response={"id": call_id})
+            return _error_in_stream(call_id, str(failure))
         except Exception as failure:
             log.exception("a request of a stream failed")
-            return response(error_message=f"{type(failure).__name__}: {failure}", infer_response={"id": call_id})
+            return _error_in_stream(call_id, f"{type(failure).__name__}: {failure}")
 
     # Calls.
 
@@ -271,9 +281,7 @@ class Servicer:
         try:
             self._server.budget.take_answer(len(answer))
         except ServeError as failure:
-            kind = MESSAGES["ModelStreamInferResponse"]
-            told = kind(error_message=str(failure), infer_response={"id": response.infer_response.id})
-            return told.SerializeToString(), 0
+            return _error_in_stream(response.infer_response.id, str(failure)).SerializeToString(), 0
         return answer, len(answer)
 
     def stream(self) -> Any:
