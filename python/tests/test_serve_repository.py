@@ -230,6 +230,41 @@ def test_unload_and_load(tmp_path, plans):
         assert factor_of(server, "later") == 5
 
 
+def test_a_model_that_is_being_loaded(tmp_path, plans, monkeypatch):
+    """With a version and without, requests are told to come again, and nothing of an older failure."""
+    folder = make_model_folder(tmp_path, "scaled", None, {1: b"damaged"})
+    with serving.serve(repositories=[tmp_path], grpc_port=None) as server:
+        assert "damaged" in factor_of(server) or "plan" in factor_of(server)
+        replace_plan(folder, plans[2])
+        begun, release, complete = threading.Event(), threading.Event(), kiln.serve._repository.complete
+
+        def held(*arguments):
+            begun.set()
+            assert release.wait(30)
+            return complete(*arguments)
+
+        monkeypatch.setattr("kiln.serve._repository.complete", held)
+        loading = threading.Thread(target=server.repository.load, args=("scaled",))
+        loading.start()
+        try:
+            assert begun.wait(30)
+            for path in ("", "/versions/1", "/versions/7"):
+                answer = get(server, f"/v2/models/scaled{path}/ready")
+                assert (answer.status, answer.error) == (503, "model 'scaled' is not ready: it is being loaded")
+            assert get(server, "/v2/models/scaled/versions/x/ready").status == 404
+            (row,) = post(server, "/v2/repository/index").json
+            assert (row["state"], row["reason"]) == ("LOADING", "")
+        finally:
+            release.set()
+            loading.join(30)
+        assert factor_of(server, path="/versions/1") == 2
+        assert get(server, "/v2/models/scaled/versions/7/ready").status == 404
+        server.repository.unload("scaled")
+        for path in ("", "/versions/1"):
+            answer = get(server, f"/v2/models/scaled{path}/ready")
+            assert (answer.status, answer.error) == (503, "model 'scaled' is not ready: unloaded")
+
+
 def test_a_configuration_in_the_load(tmp_path, plans):
     make_model_folder(tmp_path, "scaled", None, {1: plans[2], 2: plans[3]})
     with serving.serve(repositories=[tmp_path], model_control=True) as server:

@@ -37,7 +37,8 @@ class _Model:
     failed: dict[int, str] = dataclasses.field(default_factory=dict)
     """Reasons of versions that could not be loaded."""
     state: str = UNAVAILABLE
-    reason: str = ""
+    reason: str = "it has not been loaded yet"
+    """Why it is not served, or why an older version of it is."""
     fingerprint: tuple = ()
     unloaded_by_client: bool = False
     """Whether it stays unloaded until a client loads it, also where its files change."""
@@ -101,21 +102,22 @@ class Repository:
         return model
 
     def find(self, name: str, version: str | int | None = None) -> Version:
-        """A version that is ready; the highest one without a number. Raises ServeError."""
+        """A version that is ready; the highest one without a number. Raises ServeError.
+
+        While a model has no version that is ready, nobody knows which it will have: each number is UNAVAILABLE then.
+        """
         model = self._model(name)
         versions = model.versions  # replaced as a whole, never changed
-        if version in (None, ""):
-            if versions:
-                return _alive(versions[max(versions)])
-            why = model.reason and f": {model.reason}"
-            raise ServeError(Reason.UNAVAILABLE, f"model {name!r} is not ready{why}")
-        number = int(version) if str(version).isascii() and str(version).isdigit() and len(str(version)) < 19 else None
+        is_any = version in (None, "")
+        number = max(versions, default=None) if is_any else _number_of(version)
         if number in versions:
             return _alive(versions[number])
         if number in model.failed:
-            raise ServeError(
-                Reason.UNAVAILABLE, f"version {version} of model {name!r} is not ready: {model.failed[number]}"
-            )
+            why = model.failed[number]
+            raise ServeError(Reason.UNAVAILABLE, f"version {version} of model {name!r} is not ready: {why}")
+        if not versions and (is_any or number is not None):
+            why = "it is being loaded" if model.state == LOADING else model.reason
+            raise ServeError(Reason.UNAVAILABLE, f"model {name!r} is not ready: {why}")
         raise ServeError(
             Reason.NOT_FOUND, f"model {name!r} has no version {version!r}; ready are {sorted(versions) or 'none'}"
         )
@@ -193,7 +195,8 @@ class Repository:
         with model.changing:
             before = model.state
             model.unloaded_by_client = False
-            model.state = READY if model.versions else LOADING
+            if not model.versions:
+                model.state, model.reason, model.failed = LOADING, "", {}
             fingerprint = model.source.fingerprint()
             try:
                 found = model.source.find(override)
@@ -367,6 +370,12 @@ def _close_all(versions: Mapping[int, Version]) -> None:
     with contextlib.ExitStack() as closing:
         for version in versions.values():
             closing.callback(version.close)
+
+
+def _number_of(version: str | int | None) -> int | None:
+    """The number that a client calls a version by; None where that is no number."""
+    text = str(version)
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def _alive(version: Version) -> Version:
