@@ -139,6 +139,17 @@ def test_preferred_sizes():
     assert taken(queue) == [1, 1]  # the delay is over
 
 
+def test_preferred_sizes_that_no_profile_has():
+    """They are neither run at once nor chosen: the engine would refuse them."""
+    queue = batcher(spans=[(1, 2), (4, 8)], delay_ns=200_000_000, preferred=(3, 5))
+    put(queue, 1, 1, 1)
+    started = time.monotonic()
+    assert taken(queue) == [1, 1] and time.monotonic() - started > 0.15
+    queue = batcher(spans=[(1, 2), (4, 8)], delay_ns=60_000_000_000, preferred=(3, 5))
+    put(queue, 1, 1, 1, 1, 1)
+    assert taken(queue) == [1, 1, 1, 1, 1]
+
+
 def test_a_full_queue_refuses():
     queue = batcher(max_queue=2)
     put(queue, 1, 1)
@@ -411,7 +422,7 @@ def test_a_time_that_ends_while_all_threads_run_others():
     engine = serving.affine_engine()
     held = serving.HeldEngine(engine, 60)
 
-    with serving.serve({"affine": engine}, http_port=None, grpc_port=None) as server:
+    with serving.serve({"affine": engine}, instances=1, http_port=None, grpc_port=None) as server:
         version = server.repository.find("affine")
         for instance in version_instances(version):
             instance._engine = held
@@ -447,11 +458,11 @@ def test_the_program_chooses_outputs():
 
 def test_a_thread_that_ends_unasked_leaves_nobody_waiting(monkeypatch):
     engine = serving.affine_engine()
-    with serving.serve({"affine": engine}, max_queue_delay_us=300_000) as server:
+    with serving.serve({"affine": engine}, instances=1, max_queue_delay_us=300_000) as server:
         version = server.repository.find("affine")
 
         def run(instance, batch):
-            put(version._batcher, 1, key="another")
+            put(version._batcher, 1, key=((4,),))
             raise SystemExit("as if of a bug")
 
         monkeypatch.setattr("kiln.serve._instance.Instance.run", run)

@@ -230,16 +230,18 @@ class Batcher:
         """Whether a group need not wait for more requests."""
         if key is None or self._closed or not self._rules.delay_ns:
             return True
-        return self._rows[key] >= self._spans_of(key).most or self._preferred(group) > 0
+        spans = self._spans_of(key)
+        return self._rows[key] >= spans.most or self._preferred(group, spans) > 0
 
-    def _preferred(self, group: collections.deque[Request]) -> int:
-        """How many of the first requests have a preferred number of rows together, the largest; 0 where none have."""
+    def _preferred(self, group: collections.deque[Request], spans: Spans) -> int:
+        """How many of the first requests have a preferred number of rows together, the largest that the engine takes;
+        0 where none have."""
         found = total = 0
         for count, request in enumerate(group, 1):
             total += request.rows
             if not self._rules.preferred or total > self._rules.preferred[-1]:
                 break
-            if total in self._rules.preferred:
+            if total in self._rules.preferred and spans.holds(total):
                 found = count
         return found
 
@@ -258,7 +260,7 @@ class Batcher:
                     count = i
             waited = now - group[0].queued_ns >= self._rules.delay_ns
             if self._rules.preferred and not (waited and self._rules.delay_ns):
-                count = self._preferred(group) or count
+                count = self._preferred(group, spans) or count
         batch = [group.popleft() for _ in range(count)]
         self._count_removed(key, batch)
         return batch
