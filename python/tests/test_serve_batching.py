@@ -276,6 +276,14 @@ def test_the_trial_ends_when_loading_is_stopped():
         why_not_joined(serving.affine_engine(), stop)
 
 
+def test_the_trial_leaves_no_context_behind():
+    """The first instance runs in the context that the trial has made."""
+    engine = serving.affine_engine()
+    with serving.serve({"affine": engine}, instances=1, http_port=None, grpc_port=None) as server:
+        assert server.infer("affine", {"x": rows(1)})["y"].shape == (1, 3)
+        assert server.repository.find("affine").rules.joins and len(engine._all_slots) == 1
+
+
 def test_axes_that_are_no_batch_are_found():
     fixed = kiln.compile(kiln_models.affine(2)[0], **serving.QUICK)
     assert "is fixed" in why_not_joined(fixed)
