@@ -422,6 +422,23 @@ def test_rescan(tmp_path, plans):
         assert infer(server, "scaled", input_of(rows(1))).status == 404
 
 
+def test_a_timing_cache_in_the_folder_of_its_model(tmp_path):
+    """The load writes it, which is no reason to load anew."""
+    quick = 'parameters { key: "optimization_level" value { string_value: "0" } }'
+    cache = tmp_path / "scaled" / "timing.cache"
+    config = f'max_batch_size: 2 {quick} parameters {{ key: "timing_cache" value {{ string_value: "{cache}" }} }}'
+    folder = make_model_folder(tmp_path, "scaled", config, {1: scaled(2).SerializeToString()}, "onnx")
+    with serving.serve(repositories=[tmp_path], http_port=None, grpc_port=None) as server:
+        loaded = server.repository.find("scaled")
+        assert cache.is_file()
+        (folder / ".timing.cache.x1").write_bytes(b"half of one")
+        server.repository.rescan()
+        assert server.repository.find("scaled") is loaded
+        (folder / "labels.txt").write_text("one")
+        server.repository.rescan()
+        assert server.repository.find("scaled") is not loaded
+
+
 def test_rescan_goes_by_what_clients_did_not_by_words(tmp_path, plans, monkeypatch):
     folder = make_model_folder(tmp_path, "scaled", None, {1: plans[2]})
     with serving.serve(repositories=[tmp_path], http_port=None, grpc_port=None) as server:

@@ -120,8 +120,18 @@ class FolderSource:
         return there[0]
 
     def fingerprint(self) -> tuple:
-        """Changes when a file of the model does."""
-        return tuple(sorted((str(p), *_stamp(p)) for p in self.folder.rglob("*") if p.is_file()))
+        """Changes when a file of the model does. A timing cache in the folder is the build's, and written by each load."""
+        cache = self._timing_cache()
+        files = (path for path in self.folder.rglob("*") if path.is_file())
+        return tuple(sorted((str(path), *_stamp(path)) for path in files if cache is None or not _is_cache(path, cache)))
+
+    def _timing_cache(self) -> pathlib.Path | None:
+        """The file that config.pbtxt names; None without one, and where the configuration cannot be read."""
+        try:
+            name = _parameter(read_config(self.folder / "config.pbtxt"), "timing_cache")
+        except (ConfigError, OSError):
+            return None
+        return pathlib.Path(name).resolve() if name else None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -180,6 +190,12 @@ def _stamp(path: pathlib.Path) -> tuple:
     except OSError:
         return ()
     return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _is_cache(path: pathlib.Path, cache: pathlib.Path) -> bool:
+    """Whether a file is a timing cache, or becomes it: a build writes a file beside it first."""
+    is_its = path.name == cache.name or path.name.startswith(f".{cache.name}.")
+    return is_its and path.parent.resolve() == cache.parent
 
 
 def folders_of(repository: pathlib.Path, shapes: BuildShapes | None = None) -> Iterator[FolderSource]:
