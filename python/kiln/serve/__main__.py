@@ -115,7 +115,8 @@ _IN_MIB = {"max_request_bytes": "max_request_mib", "max_bytes_in_flight": "max_m
 def _in_flags(failure: SettingError, arguments: argparse.Namespace) -> str:
     """What is wrong with a setting, in the words of the command line."""
     given = getattr(arguments, _IN_MIB.get(failure.name, failure.name))
-    return failure.told_by(lambda name: "--" + _IN_MIB.get(name, name).replace("_", "-"), given)
+    told = str(given).removesuffix(".0")
+    return failure.told_by(lambda name: "--" + _IN_MIB.get(name, name).replace("_", "-"), told)
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:

@@ -115,9 +115,15 @@ class Settings:
                 raise SettingError(field.name, value, f"at most {LONGEST_SECONDS} seconds are possible")
             if field.name.endswith("_seconds") and value > LONGEST_SECONDS:
                 raise SettingError(field.name, value, f"at most {LONGEST_SECONDS} seconds are possible")
-        for name in ("max_request_bytes", "max_bytes_in_flight", "max_queue", "max_connections", "instances", "max_instances"):
+        for name in ("max_request_bytes", "max_bytes_in_flight"):
+            if getattr(self, name) == 0:
+                raise SettingError(name, 0, "at least 1 byte is needed")
+        for name in ("max_queue", "max_connections", "instances", "max_instances"):
             if getattr(self, name) == 0:
                 raise SettingError(name, 0, "at least 1 is needed")
+        for name in ("header_seconds", "body_seconds", "request_seconds"):
+            if getattr(self, name) == 0:
+                raise SettingError(name, 0, "more than 0 is needed: no request would be in time")
         if self.max_request_bytes > self.max_bytes_in_flight:
             rule = f"no request may have more bytes than all together: {{max_bytes_in_flight}} allows {self.max_bytes_in_flight} bytes"
             raise SettingError("max_request_bytes", self.max_request_bytes, rule)
