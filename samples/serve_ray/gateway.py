@@ -149,16 +149,16 @@ class Gateway:
         return {"name": "kiln", "version": kiln.__version__, "extensions": ["binary_tensor_data"]}
 
     @api.get("/v2/health/live")
-    async def live(self) -> fastapi.Response:
-        return fastapi.Response()
+    async def live(self) -> dict[str, Any]:
+        return {"live": True}
 
     @api.get("/v2/health/ready")
-    async def ready(self) -> fastapi.Response:
+    async def ready(self) -> dict[str, Any]:
         answers = await asyncio.gather(*(self._is_ready(name) for name in self._models))
         waiting = [name for name, is_ready in zip(self._models, answers) if not is_ready]
         if waiting:
             raise ServeError(Reason.UNAVAILABLE, f"models are not ready: {waiting}")
-        return fastapi.Response()
+        return {"ready": True}
 
     async def _is_ready(self, model: str) -> bool:
         try:
@@ -173,11 +173,11 @@ class Gateway:
 
     @api.get("/v2/models/{model}/ready")
     @api.get("/v2/models/{model}/versions/{version}/ready")
-    async def model_ready(self, model: str, version: str | None = None) -> fastapi.Response:
+    async def model_ready(self, model: str, version: str | None = None) -> dict[str, Any]:
         self._find(model, version)
         if not await self._is_ready(model):
             raise ServeError(Reason.UNAVAILABLE, f"model {model!r} is not ready")
-        return fastapi.Response()
+        return {"name": model, "ready": True}
 
     @api.get("/v2/models/{model}")
     @api.get("/v2/models/{model}/versions/{version}")

@@ -138,6 +138,19 @@ async def run(
     timeout_ns = limit_ns if call.timeout_ns is None else min(limit_ns, call.timeout_ns)
     version, request = repository.submit(call.model, call.version, call.tensors, call.outputs, timeout_ns)
     call.tensors, call.request = {}, request
+    try:
+        outputs = await _outputs(version, request, timeout_ns, gone)
+    except ServeError as failure:
+        failure.is_counted = True
+        raise
+    call.request = None
+    return version, outputs
+
+
+async def _outputs(
+    version: Version, request: Request, timeout_ns: int, gone: asyncio.Future | None
+) -> dict[str, np.ndarray]:
+    """Waits for the outputs of a request, or gives it up."""
     answer = asyncio.wrap_future(request)
     waiting = {answer} if gone is None else {answer, gone}
     try:
@@ -153,5 +166,4 @@ async def run(
         answer.cancel()
         words = "the client has left" if has_left else f"the request took longer than {milliseconds(timeout_ns)}"
         raise ServeError(reason, words)
-    call.request = None
-    return version, answer.result()
+    return answer.result()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import math
 import time
@@ -228,9 +229,10 @@ class Servicer:
         """The answer to the message in a list, which it takes out of it."""
         call_id, size = "", len(taken_once[0])
         try:
-            requests = [_parse("ModelInferRequest", taken_once.pop())]
-            call_id = requests[0].id
-            return _in_stream(await self.infer(requests, size))
+            with self._server.refusals.of("grpc"):
+                requests = [_parse("ModelInferRequest", taken_once.pop())]
+                call_id = requests[0].id
+                return _in_stream(await self.infer(requests, size))
         except ServeError as failure:
             return _error_in_stream(call_id, str(failure))
         except Exception as failure:
@@ -248,17 +250,21 @@ class Servicer:
         """
         method = None if name == "ModelInfer" else getattr(self, name)
 
+        async def answer(context: Any) -> bytes:
+            self.calls.take(name)
+            taken_once = [await self.receiver.receive(context)]
+            size = len(taken_once[0])
+            taken_once = [_parse(f"{name}Request", taken_once.pop())]
+            if method is None:
+                found = await self.infer(taken_once, size, context.time_remaining())
+            else:
+                found = await method(taken_once.pop())
+            return self._counted(found.SerializeToString(), context)
+
         async def call(_: Any, context: Any) -> bytes:
             try:
-                self.calls.take(name)
-                taken_once = [await self.receiver.receive(context)]
-                size = len(taken_once[0])
-                taken_once = [_parse(f"{name}Request", taken_once.pop())]
-                if method is None:
-                    answer = await self.infer(taken_once, size, context.time_remaining())
-                else:
-                    answer = await method(taken_once.pop())
-                return self._counted(answer.SerializeToString(), context)
+                with self._server.refusals.of("grpc") if method is None else contextlib.nullcontext():
+                    return await answer(context)
             except ServeError as failure:
                 _set_status(context, failure.reason.grpc_code, str(failure))
             except Exception as failure:
@@ -279,7 +285,8 @@ class Servicer:
         """The bytes of an answer, and how many of them count. One that there is no room for becomes an error."""
         answer = response.SerializeToString()
         try:
-            self._server.budget.take_answer(len(answer))
+            with self._server.refusals.of("grpc"):
+                self._server.budget.take_answer(len(answer))
         except ServeError as failure:
             return _error_in_stream(response.infer_response.id, str(failure)).SerializeToString(), 0
         return answer, len(answer)
@@ -290,12 +297,12 @@ class Servicer:
 
         async def call(_: Any, context: Any) -> AsyncIterator[bytes]:
             try:
-                self.calls.take("ModelStreamInfer")
+                with self._server.refusals.of("grpc"):
+                    self.calls.take("ModelStreamInfer")
+                    if self._streams >= _MOST_STREAMS:
+                        raise ServeError(Reason.FULL, f"{_MOST_STREAMS} streams are open; try again later")
             except ServeError as failure:
                 _set_status(context, failure.reason.grpc_code, str(failure))
-                return
-            if self._streams >= _MOST_STREAMS:
-                _set_status(context, "RESOURCE_EXHAUSTED", f"{_MOST_STREAMS} streams are open; try again later")
                 return
             self._streams += 1
             answers: asyncio.Queue = asyncio.Queue()

@@ -134,13 +134,13 @@ class Endpoints:
         return made
 
     async def live(self, exchange: _Exchange) -> None:
-        await exchange.answer(200, [], _JSON)
+        await exchange.answer_json({"live": True})
 
     async def ready(self, exchange: _Exchange) -> None:
         if not self.server.is_ready:
             why = self.server.failure or "it loads models, or stops"
             raise ServeError(Reason.UNAVAILABLE, f"the server is not ready: {why}")
-        await exchange.answer(200, [], _JSON)
+        await exchange.answer_json({"ready": True})
 
     async def server_metadata(self, exchange: _Exchange) -> None:
         await exchange.answer_json(self.server.metadata())
@@ -152,8 +152,9 @@ class Endpoints:
         await exchange.answer_json(version.metadata(there))
 
     async def model_ready(self, exchange: _Exchange) -> None:
-        self.repository.find(exchange.path["model"], exchange.path.get("version"))  # raises what is not ready, and why
-        await exchange.answer(200, [], _JSON)
+        name = exchange.path["model"]
+        self.repository.find(name, exchange.path.get("version"))  # raises what is not ready, and why
+        await exchange.answer_json({"name": name, "ready": True})
 
     async def model_config(self, exchange: _Exchange) -> None:
         version = self.repository.find(exchange.path["model"], exchange.path.get("version"))
@@ -203,6 +204,10 @@ class Endpoints:
         return read_body(exchange.receive, exchange.headers, self.server.settings, self.server.budget)
 
     async def infer(self, exchange: _Exchange) -> None:
+        with self.server.refusals.of("http"):
+            await self._infer(exchange)
+
+    async def _infer(self, exchange: _Exchange) -> None:
         async with self._body(exchange) as body:
             name, number = exchange.path["model"], exchange.path.get("version", "")
             found = self.repository.find(name, number)  # one that is not there is told before what is wrong with the body

@@ -180,6 +180,7 @@ class Repository:
                 continue  # another has taken its place, or the model is unloaded
             except ServeError as failure:
                 found.statistics.add_failure(failure.reason.name.lower())
+                failure.is_counted = True
                 raise
         raise ServeError(Reason.UNAVAILABLE, f"model {name!r} is being unloaded")
 
