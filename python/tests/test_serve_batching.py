@@ -1,5 +1,6 @@
 """kiln.serve: the queue's rules, and joined requests."""
 
+import asyncio
 import threading
 import time
 
@@ -16,6 +17,7 @@ from kiln._errors import Message
 from kiln.serve import ServeError
 from kiln.serve._errors import Reason
 from kiln.serve._batcher import Batcher, Closed, Request, Spans, clock_ns
+from kiln.serve._calls import Call, run
 from kiln.serve._config import BatchRules
 from kiln.serve._trial import _close, why_not_joined
 
@@ -411,6 +413,18 @@ def test_a_request_may_wait_for_so_long():
         assert answer.status == 504 and "took longer than 0.05 ms" in answer.error
 
 
+def test_the_time_of_a_request_begins_when_all_of_it_has_come():
+    """Also where its numbers are read for long, and nothing is left of the time when they are."""
+    with serving.serve({"affine": serving.affine_engine()}, http_port=None, grpc_port=None) as server:
+        call = Call("affine", "", timeout_ns=5_000_000_000, since_ns=clock_ns() - 6_000_000_000)
+        call.add_tensor("x", "FP32", (2, 4), rows(2).reshape(-1).view(np.uint8))
+        with pytest.raises(ServeError, match="the request took longer than 5000 ms"):
+            asyncio.run(run(server.repository, call, 30))
+        its = server.repository.find("affine").statistics
+        wait_for(lambda: its.failures == {"expired": 1})
+        assert its.execution_count == 0
+
+
 def test_the_time_of_a_request_of_the_program():
     quiet = {"http_port": None, "grpc_port": None}
     with serving.serve({"affine": serving.affine_engine()}, max_queue_delay_us=60_000_000, **quiet) as server:
@@ -574,11 +588,8 @@ def test_a_request_whose_time_ends_while_it_runs(protocol):
 
 def test_answers_go_with_their_last_reference():
     """Nothing waits for the garbage collector, which comes late for a server of large arrays."""
-    import asyncio
     import gc
     import weakref
-
-    from kiln.serve._calls import Call, run
 
     with serving.serve({"affine": serving.affine_engine()}) as server:
         gc.collect()

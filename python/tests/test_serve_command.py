@@ -224,6 +224,7 @@ def test_a_signal_is_heard_while_a_model_is_loaded(plan):
     (["a.plan", "--max-queue=0"], 1, "--max-queue is 0; at least 1 is needed"),
     (["a.plan", "--max-request-mib=0"], 1, "--max-request-mib is 0; at least 1 byte is needed"),
     (["a.plan", "--max-mib-in-flight=1e-9"], 1, "--max-mib-in-flight is 1e-09; at least 1 byte is needed"),
+    (["a.plan", "--max-json-mib=0"], 1, "--max-json-mib is 0; at least 1 byte is needed"),
     (["a.plan", "--request-seconds=0"], 1, "--request-seconds is 0; more than 0 is needed: no request would be in time"),
     (["a.plan", "--header-seconds=0"], 1, "--header-seconds is 0; more than 0 is needed"),
     (["a.plan", "--body-seconds=0"], 1, "--body-seconds is 0; more than 0 is needed"),

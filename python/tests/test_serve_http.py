@@ -313,6 +313,15 @@ def test_values_that_a_run_refuses(server):
     assert infer(server, "rows", {"name": "i", "datatype": "INT64", "shape": [1], "data": [-1]}).status == 200
 
 
+def test_large_json(engines):
+    with serving.serve(engines, max_json_bytes=1000, model_control=True, grpc_port=None) as server:
+        for path in ("models/affine/infer", "repository/index", "repository/models/affine/load"):
+            answer = request(server, "POST", f"/v2/{path}", b" " * 1001)
+            assert answer.status == 413 and "the JSON of the request has 1001 bytes" in answer.error
+        head = {"inputs": [{"name": "x", "datatype": "FP32", "shape": [8, 4], "parameters": {"binary_data_size": 128}}]}
+        assert infer_binary(server, "affine", head, bytes(128)).status == 200
+
+
 def test_types_keep_their_limits(server):
     flags = {"name": "x", "datatype": "BOOL", "shape": [1, 3], "data": [0, 1, 2]}
     assert "not of BOOL" in infer(server, "flags", flags).error

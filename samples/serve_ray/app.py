@@ -88,6 +88,7 @@ def build(arguments: Mapping[str, Any]) -> Application:
         max_request_bytes=numbers["most_bytes"],
         max_bytes_in_flight=numbers["most_bytes_in_flight"],
         body_seconds=numbers["body_s"],
+        request_seconds=numbers["time_limit_s"],
     )
     return gateway.bind(
         {model.name: _replica(model) for model in models},

@@ -78,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     for part in ("min", "opt", "max"):
         add(f"--{part}-shapes", type=_shapes, default={}, metavar="x:1x3x224x224,...", help="for ONNX files")
     add("--max-request-mib", type=_number, default=default.max_request_bytes / MIB, help="(%(default)s)")
+    add("--max-json-mib", type=_number, default=default.max_json_bytes / MIB, help="(%(default)s)")
     add("--max-mib-in-flight", type=_number, default=default.max_bytes_in_flight / MIB, help="(%(default)s)")
     add("--max-queue", type=int, default=default.max_queue, help="requests that wait for a model (%(default)s)")
     add("--max-connections", type=int, default=default.max_connections, help="(%(default)s)")
@@ -109,7 +110,7 @@ def _models(arguments: argparse.Namespace, fail: Callable[[str], Any]) -> dict[s
     return found
 
 
-_IN_MIB = {"max_request_bytes": "max_request_mib", "max_bytes_in_flight": "max_mib_in_flight"}
+_IN_MIB = {"max_request_bytes": "max_request_mib", "max_json_bytes": "max_json_mib", "max_bytes_in_flight": "max_mib_in_flight"}
 
 
 def _in_flags(failure: SettingError, arguments: argparse.Namespace) -> str:
@@ -125,6 +126,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         http_port=arguments.http_port,
         grpc_port=arguments.grpc_port,
         max_request_bytes=int(arguments.max_request_mib * MIB),
+        max_json_bytes=int(arguments.max_json_mib * MIB),
         max_bytes_in_flight=int(arguments.max_mib_in_flight * MIB),
         max_queue=arguments.max_queue,
         max_connections=arguments.max_connections,

@@ -32,14 +32,22 @@ class Request(concurrent.futures.Future):
     """
 
     def __init__(
-        self, inputs: list[Given], rows: int, key: Hashable, timeout_ns: int | None, wanted: Sequence[str] = ()
+        self,
+        inputs: list[Given],
+        rows: int,
+        key: Hashable,
+        timeout_ns: int | None,
+        wanted: Sequence[str] = (),
+        since_ns: int | None = None,
     ):
+        """The time of the request, `timeout_ns`, began at `since_ns`, which is now by default."""
         super().__init__()
         self.inputs, self.rows, self.key, self.timeout_ns = inputs, rows, key, timeout_ns
         self.wanted = tuple(wanted)
         """Names of the outputs that the answer has, in its order; none: all."""
         self.queued_ns = clock_ns()
-        self.deadline_ns = None if timeout_ns is None else self.queued_ns + timeout_ns
+        began_ns = self.queued_ns if since_ns is None else since_ns
+        self.deadline_ns = None if timeout_ns is None else began_ns + timeout_ns
         self.queue: Batcher | None = None
         self.given_up: Reason | None = None
         """Why nobody waits for the answer of a request that runs; who runs it counts it as failed for that."""

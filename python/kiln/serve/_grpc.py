@@ -15,7 +15,8 @@ import numpy as np
 from google.protobuf.message import DecodeError
 from google.protobuf.wrappers_pb2 import StringValue
 
-from ._calls import Call, check_parameters, check_tensor, run
+from ._batcher import clock_ns
+from ._calls import Call, check_parameters, check_tensor, in_turn, run
 from ._errors import Reason, ServeError, invalid
 from ._fields import METHODS, METHODS_NOT_SUPPORTED
 from ._messages import MESSAGES, PACKAGE
@@ -37,7 +38,9 @@ _QUIET_S = 0.1  # without a new call, after which none is taken to wait when the
 _ANSWERED_WHILE_STOPPING = ("ServerLive", "ServerReady", "ModelReady")  # they tell that the server stops, or lives
 _MOST_OF_GRPC = (1 << 31) - 1  # of a number among its options
 _MOST_DETAILS = 1000  # characters of a status; clients refuse long ones
-_LONG_NUMBERS = 1 << 17  # bytes of a message above which a thread reads numbers in it, so that other requests go on
+# Bytes of a message above which a thread reads numbers in it. Other requests go on between its tensors; while it reads
+# one of them it holds the interpreter's lock.
+_LONG_NUMBERS = 1 << 17
 
 _CONTENTS = {
     "BOOL": "bool_contents",
@@ -58,8 +61,8 @@ def _parameters(held: Any) -> dict[str, Any]:
     return found
 
 
-def _read_call(request: Any) -> Call:
-    call = Call(request.model_name, request.model_version, request.id)
+def _read_call(request: Any, since_ns: int) -> Call:
+    call = Call(request.model_name, request.model_version, request.id, since_ns=since_ns)
     call.read_parameters(_parameters(request.parameters))
     raw = request.raw_input_contents
     if raw and len(raw) != len(request.inputs):
@@ -211,16 +214,17 @@ class Servicer:
 
         It takes the request out of the list, which its caller keeps. So nobody holds the message while its tensors wait.
         """
+        since_ns = clock_ns()
+        limit = self._server.settings.request_seconds
+        limit = limit if seconds is None else min(limit, seconds)
         self._server.budget.take(size)
         call: Call | None = None
         try:
             if taken_once[0].raw_input_contents or size <= _LONG_NUMBERS:
-                call = _read_call(taken_once.pop())
+                call = _read_call(taken_once.pop(), since_ns)
             else:
-                async with self._long_numbers:
-                    call = await asyncio.to_thread(_read_call, taken_once.pop())
-            limit = self._server.settings.request_seconds
-            version, outputs = await run(self._repository, call, limit if seconds is None else min(limit, seconds))
+                call = await in_turn(self._long_numbers, limit, _read_call, taken_once.pop(), since_ns)
+            version, outputs = await run(self._repository, call, limit)
         finally:
             self._server.budget.give_back_after(call and call.request, size)
         return _answer(version, call.id, outputs)

@@ -18,7 +18,7 @@ from ._bodies import Body, read_body
 from ._calls import run
 from ._config import ConfigError, config_from_json, config_to_json
 from ._errors import Reason, ServeError, invalid
-from ._http_tensors import HEADER_LENGTH, Answer, encode, parse
+from ._http_tensors import HEADER_LENGTH, Answer, check_json_size, encode, parse
 from ._metrics import CONTENT_TYPE, metrics_text
 
 if TYPE_CHECKING:
@@ -173,6 +173,7 @@ class Endpoints:
     async def _json_of(self, exchange: _Exchange) -> dict[str, Any]:
         """The object in a request's body; an empty body is an empty object."""
         async with self._body(exchange) as body:
+            check_json_size(body.data.size, self.server.settings)
             text = bytes(body.data)
         try:
             found = json.loads(text) if text.strip() else {}
@@ -218,6 +219,7 @@ class Endpoints:
                 body.data,
                 lambda: [(spec.name, spec.datatype, spec.client_shape) for spec in found.inputs],
                 self._long_json,
+                self.server.settings,
             )
             gone = asyncio.ensure_future(_until_gone(exchange.receive))
             try:
@@ -227,7 +229,9 @@ class Endpoints:
                 body.request = call.request
         del body  # not held while the answer is sent
         answer = Answer(version.name, str(version.number), call.id, outputs, version.output_types)
-        parts, header_size = await encode(answer, binary, self._long_json)
+        parts, header_size = await encode(
+            answer, binary, self._long_json, call.seconds_left(self.server.settings.request_seconds)
+        )
         del outputs, answer
         headers: Headers = []
         content_type = _JSON

@@ -170,12 +170,13 @@ class Repository:
         tensors: Mapping[str, Tensor],
         outputs: Sequence[str] | None = None,
         timeout_ns: int | None = None,
+        since_ns: int | None = None,
     ) -> tuple[Version, Request]:
-        """Puts a request in the queue of a version. Raises ServeError."""
+        """Puts a request in the queue of a version. Its time began at `since_ns`, or begins now. Raises ServeError."""
         for _ in range(_TRIES):
             found = self.find(name, version)
             try:
-                return found, found.submit(tensors, outputs, timeout_ns)
+                return found, found.submit(tensors, outputs, timeout_ns, since_ns)
             except Closed:
                 continue  # another has taken its place, or the model is unloaded
             except ServeError as failure:
