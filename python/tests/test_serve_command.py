@@ -254,6 +254,18 @@ def test_wrong_words(plan, words, status, said):
     assert done.returncode == status and said in done.stderr, done.stderr
 
 
+def test_each_flag_has_words():
+    """Those of sizes and times are the settings' own, with flags for the names of others."""
+    parser = importlib.import_module("kiln.serve.__main__")._parser()
+    told = {action.option_strings[0]: action.help for action in parser._actions if action.option_strings}
+    assert not [flag for flag, words in told.items() if not words or words.startswith("(")]
+    assert told["--write-seconds"] == "the time for which a client may stop reading an answer (60 s)"
+    assert told["--max-connections"] == "connections of HTTP, and calls of gRPC, at one time (1024)"
+    assert told["--max-request-mib"] == (
+        "the largest request, decompressed. It may not be above --max-mib-in-flight (64 MiB)"
+    )
+
+
 def test_shapes_are_read():
     for text, found in {
         "": {},

@@ -313,6 +313,13 @@ def test_values_that_a_run_refuses(server):
     assert infer(server, "rows", {"name": "i", "datatype": "INT64", "shape": [1], "data": [-1]}).status == 200
 
 
+@pytest.mark.parametrize("priority, words", [(3, ""), (0, ""), (-1, "priority is -1"), ("high", "priority is 'high'")])
+def test_priorities(server, priority, words):
+    """Models have no priority levels, so a request's priority means nothing, as in Triton."""
+    answer = infer(server, "affine", input_of(rows(1)), parameters={"priority": priority})
+    assert answer.status == (400 if words else 200) and words in str(answer.json.get("error", ""))
+
+
 def test_large_json(engines):
     with serving.serve(engines, max_json_bytes=1000, model_control=True, grpc_port=None) as server:
         for path in ("models/affine/infer", "repository/index", "repository/models/affine/load"):

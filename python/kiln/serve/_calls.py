@@ -65,6 +65,10 @@ class Call:
             if not isinstance(timeout, int) or isinstance(timeout, bool) or not 0 <= timeout <= _MOST_TIMEOUT_US:
                 raise invalid(f"parameter timeout is {timeout!r}; a number of microseconds is needed")
             self.timeout_ns = timeout * 1000 or None
+        # As in Triton a priority means nothing to a model without priority levels, and models here have none.
+        priority = parameters.get("priority", 0)
+        if not isinstance(priority, int) or isinstance(priority, bool) or priority < 0:
+            raise invalid(f"parameter priority is {priority!r}; a whole number from 0 on is needed")
 
 
 def check_parameters(parameters: dict[str, Any], where: str) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import dataclasses
+import inspect
 import math
 import numbers
 from collections.abc import Callable
@@ -75,7 +78,7 @@ class Settings:
     max_queue: int = 1024
     """Requests that may wait for one version of a model."""
     max_connections: int = 1024
-    """Connections of HTTP, and calls of gRPC at one time."""
+    """Connections of HTTP, and calls of gRPC, at one time."""
     header_seconds: float = 10
     """The time in which a client has to send the head of a request."""
     body_seconds: float = 60
@@ -85,7 +88,7 @@ class Settings:
     idle_seconds: float = 60
     """The time after which a connection without a request is closed."""
     request_seconds: float = 60
-    """The time for which a request may wait and run."""
+    """The time for which a request may wait and run, from when all of it has come."""
     drain_seconds: float = 30
     """The time that requests get to end when the server stops."""
 
@@ -135,3 +138,17 @@ class Settings:
         for name in ("http_port", "grpc_port"):
             if (getattr(self, name) or 0) > 65535:
                 raise SettingError(name, getattr(self, name), "ports end at 65535")
+
+
+def descriptions() -> dict[str, str]:
+    """What the fields of Settings are, by name: the texts below them. Nothing where the source is not there."""
+    found = {}
+    with contextlib.suppress(OSError):
+        (kind,) = ast.parse(inspect.getsource(Settings)).body
+        assert isinstance(kind, ast.ClassDef)
+        for field, below in zip(kind.body, kind.body[1:]):
+            if not (isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)):
+                continue
+            if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) and isinstance(below.value.value, str):
+                found[field.target.id] = " ".join(below.value.value.split())
+    return found
