@@ -94,6 +94,15 @@ def test_an_onnx_file(tmp_path):
         assert get(server, "/v2/models/single/config").json["max_batch_size"] == 2
 
 
+def test_an_onnx_file_whose_requests_are_not_joined(tmp_path):
+    """A request may have several rows all the same."""
+    path = tmp_path / "scaled.onnx"
+    path.write_bytes(scaled(7).SerializeToString())
+    with serving.serve({"scaled": path}, max_batch_size=0) as server:
+        assert infer(server, "scaled", input_of(rows(8))).status == 200
+        assert not server.repository.find("scaled").rules.joins
+
+
 @pytest.mark.parametrize("policy, versions, default", [
     ("", ["4"], 5),
     ("version_policy { latest { num_versions: 2 } }", ["2", "4"], 5),

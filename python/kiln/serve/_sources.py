@@ -251,7 +251,7 @@ def _build_onnx(
     said = BuildShapes(*(parse_shapes(_parameter(config, f"{part}_shapes") or "") for part in ("min", "opt", "max")))
     wanted = said if said.min or said.opt or said.max else shapes or said
     must_fit = wanted is said or isinstance(wanted, OnlyShapes)
-    most = config.max_batch_size or (_DEFAULT_BATCH if settings.max_batch_size is None else settings.max_batch_size)
+    most = config.max_batch_size or settings.max_batch_size or _DEFAULT_BATCH  # a setting of 0 joins none, but a request may have rows
     level, tf32 = _parameter(config, "optimization_level"), _parameter(config, "tf32")
     if level is not None and not level.isdigit():
         raise ConfigError(f"parameter optimization_level is {level!r}; it may be from 0 to 5")
@@ -261,7 +261,7 @@ def _build_onnx(
     log.info("building %s; a plan loads faster: trtexec --onnx=... --saveEngine=model.plan", path)
     return build(
         path,
-        shapes=_ranges(path, wanted, max(most, 1), max(preferred, default=0), must_fit),
+        shapes=_ranges(path, wanted, most, max(preferred, default=0), must_fit),
         precision=_parameter(config, "precision"),
         optimization_level=None if level is None else int(level),
         tf32=None if tf32 is None else tf32 == "true",
