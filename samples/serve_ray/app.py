@@ -95,6 +95,7 @@ def build(arguments: Mapping[str, Any]) -> Application:
         {model.name: model.version for model in models},
         float(numbers["time_limit_s"]),
         settings,
+        frozenset(model.name for model in models if not model.min_replicas),
     )
 
 

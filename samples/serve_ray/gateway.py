@@ -106,10 +106,16 @@ class Gateway:
     """Reads requests, asks a replica of their model, and asks another where that one dies."""
 
     def __init__(
-        self, models: dict[str, DeploymentHandle], versions: dict[str, str], time_limit_s: float, settings: Settings
+        self,
+        models: dict[str, DeploymentHandle],
+        versions: dict[str, str],
+        time_limit_s: float,
+        settings: Settings,
+        resting: frozenset[str] = frozenset(),
     ):
-        """The settings' limits on bodies are those of this process."""
+        """The settings' limits on bodies are those of this process. `resting` names the models that may have no replica."""
         self._models, self._versions, self._time_limit_s = models, versions, time_limit_s
+        self._resting = resting
         self._endpoint = protocol.Endpoint(settings)
 
     async def _ask(self, method: Any, *arguments: Any, time_limit_s: float | None = None) -> Any:
@@ -161,6 +167,10 @@ class Gateway:
         return {"ready": True}
 
     async def _is_ready(self, model: str) -> bool:
+        """Whether a replica answers. A model that may have none is ready without: a request starts one, and so would
+        this question."""
+        if model in self._resting:
+            return True
         try:
             await self._ask(self._models[model].describe, time_limit_s=_READY_S)
         except _Full:
