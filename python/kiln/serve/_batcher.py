@@ -126,8 +126,9 @@ class Batcher:
                 self._check_ns = request.deadline_ns
                 self._deadlines.notify()
             request.queue = self
-            # Who waits in `take` knows when the group is due, unless it is new. Waking a thread for each of a batch's
-            # requests would cost more than all else that is done for one.
+            # A thread that waits in `take` has seen the older groups, and wakes up by itself when one of them is due. So
+            # it is woken for a new group, and for one that may run now. To wake a thread for each request of a batch
+            # would cost more than the rest of the work for that request.
             if len(group) == 1 or self._may_run(key, group):
                 self._changed.notify()
 

@@ -64,20 +64,20 @@ class _Exchange:
         await self.answer_json({"error": str(failure)}, failure.reason.http_status, headers)
 
 
-Handler = Callable[["Endpoints", _Exchange], Awaitable[None]]
+Handler = Callable[["Handlers", _Exchange], Awaitable[None]]
 
 
-class _Endpoint:
+class _Application:
     """A handler as an ASGI application: errors become answers, and requests lines of the log."""
 
-    def __init__(self, endpoints: Endpoints, handler: Handler):
-        self._endpoints, self._handler = endpoints, handler
+    def __init__(self, handlers: Handlers, handler: Handler):
+        self._handlers, self._handler = handlers, handler
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         exchange = _Exchange(scope, receive, send)
         started = time.monotonic()
         try:
-            await self._handler(self._endpoints, exchange)
+            await self._handler(self._handlers, exchange)
         except ServeError as failure:
             if failure.reason is not Reason.CANCELLED:
                 # After a body that was not read as a whole the connection is of no more use.
@@ -88,7 +88,7 @@ class _Endpoint:
                 raise  # the answer has begun: uvicorn ends the connection
             await exchange.answer_error(ServeError(Reason.INTERNAL, f"{type(failure).__name__}: {failure}"))
         finally:
-            if self._endpoints.server.settings.log_requests:
+            if self._handlers.server.settings.log_requests:
                 fields = {
                     "method": scope["method"],
                     "path": scope["path"],
@@ -98,7 +98,7 @@ class _Endpoint:
                 access.info("request", extra=fields)
 
 
-class Endpoints:
+class Handlers:
     """The handlers of all paths."""
 
     def __init__(self, server: Server):
@@ -128,7 +128,7 @@ class Endpoints:
                 ("GET", f"{model}{part}/stats", kind.statistics),
                 ("POST", f"{model}{part}/infer", kind.infer),
             ]
-        routes = [Route(path, _Endpoint(self, handler), methods=[method]) for method, path, handler in table]
+        routes = [Route(path, _Application(self, handler), methods=[method]) for method, path, handler in table]
         made = Starlette(routes=routes, exception_handlers={HTTPException: _no_such_path})
         made.router.redirect_slashes = False  # a redirection would name whatever host the client has sent
         return made

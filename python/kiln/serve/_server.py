@@ -24,7 +24,7 @@ from ._calls import Budget
 from ._connections import connections_of
 from ._errors import Reason, ServeError, invalid
 from ._grpc import make_server
-from ._http import Endpoints, override_of
+from ._http import Handlers, override_of
 from ._repository import Repository
 from ._settings import Settings
 from ._sources import BuildShapes, EngineSource, FileSource, OnlyShapes
@@ -195,7 +195,7 @@ class Server:
         settings = self.settings
         listener = _listen("HTTP", settings.host, settings.http_port or 0)
         config = uvicorn.Config(
-            Endpoints(self).app(),
+            Handlers(self).app(),
             http=connections_of(settings, self.refusals),
             ws="none",
             lifespan="off",

@@ -76,7 +76,11 @@ class Statistics:
         self.execution_count = 0
 
     def add_run(self, times: RunTimes, queued_ns: list[int], total_ns: list[int]) -> None:
-        """Counts a batch that ran: how long each of its requests that succeeded waited, and took in all."""
+        """Counts a batch that ran.
+
+        queued_ns: for each request that succeeded, the time for which it waited in the queue.
+        total_ns: for each of them, the time from its arrival in the queue to its results.
+        """
         count = len(total_ns)
         with self._lock:
             self.execution_count += 1
