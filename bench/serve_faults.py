@@ -14,7 +14,7 @@ CROWDED_CONFIG = """max_batch_size: 32
 dynamic_batching { max_queue_delay_microseconds: 20000 default_queue_policy { max_queue_size: 4 } }
 """
 BURST = 12  # requests at once: four wait, and those that run have made room before
-HEADER_SECONDS, BODY_SECONDS = 5, 5  # of the server
+HEADER_SECONDS, BODY_SECONDS = 10, 20  # of the server: a body of 5 MiB takes seconds beside 200 clients
 _LATE_SECONDS = 60  # a server under load is late, but ends the connection
 
 _POST = b"POST /v2/models/dense/infer HTTP/1.1\r\nhost: soak\r\n"

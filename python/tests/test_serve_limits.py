@@ -163,6 +163,15 @@ def test_a_large_body_that_is_announced(engine):
             connection.close()
 
 
+def test_a_slow_body_that_is_too_large(engine):
+    """The client is told what is wrong with it however slowly it sends."""
+    with serving.serve({"affine": engine}, max_request_bytes=1000, body_seconds=0.3, grpc_port=None) as server:
+        connection = connect(server)
+        connection.sendall(b"POST %s HTTP/1.1\r\nhost: x\r\ncontent-length: 2000\r\n\r\n1" % PATH.encode())
+        ended, found = closed_within(connection, 10)
+        assert ended and found.startswith(b"HTTP/1.1 413 ") and b"the request has 2000 bytes; 1000 are possible" in found
+
+
 def test_slow_bodies(engine):
     with serving.serve({"affine": engine}, body_seconds=0.5, grpc_port=None) as server:
         connection = connect(server)

@@ -66,6 +66,8 @@ async def read_body(
         try:
             data = await asyncio.wait_for(reader.read(_declared_length(headers)), settings.body_seconds)
         except TimeoutError:
+            if declared > settings.max_request_bytes:
+                raise _too_large(declared, settings.max_request_bytes) from None
             words = f"the body did not come within {settings.body_seconds:g} s"
             raise ServeError(Reason.TOO_SLOW, words) from None
         if coding != "identity":
