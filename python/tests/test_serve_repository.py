@@ -274,6 +274,22 @@ def test_a_model_that_is_being_loaded(tmp_path, plans, monkeypatch):
             assert (answer.status, answer.error) == (503, "model 'scaled' is not ready: unloaded")
 
 
+def test_an_interrupted_load_is_over(tmp_path, plans, monkeypatch):
+    make_model_folder(tmp_path, "scaled", None, {1: plans[2]})
+    with serving.serve(repositories=[tmp_path], http_port=None, grpc_port=None) as server:
+        server.repository.unload("scaled")
+
+        def interrupt(*_):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as broken:
+            broken.setattr("kiln.serve._repository.complete", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                server.repository.load("scaled")
+        with pytest.raises(ServeError, match="model 'scaled' is not ready: its load was interrupted"):
+            server.repository.find("scaled")
+
+
 def test_a_configuration_in_the_load(tmp_path, plans):
     make_model_folder(tmp_path, "scaled", None, {1: plans[2], 2: plans[3]})
     with serving.serve(repositories=[tmp_path], model_control=True) as server:

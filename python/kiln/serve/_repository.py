@@ -206,6 +206,10 @@ class Repository:
                 versions, failed = self._load_versions(model.source, found)
             except Exception as failure:  # of the configuration: no version can be loaded
                 self._load_failed(name, model, before, fingerprint, _words(failure), cause=failure)
+            except BaseException:
+                if not model.versions:
+                    model.state, model.reason = UNAVAILABLE, "its load was interrupted"
+                raise
             if not versions:
                 only = len(failed) == 1
                 whys = [why if only else f"version {number}: {why}" for number, why in failed.items()]

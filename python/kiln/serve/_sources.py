@@ -251,7 +251,8 @@ def _build_onnx(
     said = BuildShapes(*(parse_shapes(_parameter(config, f"{part}_shapes") or "") for part in ("min", "opt", "max")))
     wanted = said if said.min or said.opt or said.max else shapes or said
     must_fit = wanted is said or isinstance(wanted, OnlyShapes)
-    most = config.max_batch_size or settings.max_batch_size or _DEFAULT_BATCH  # a setting of 0 joins none, but a request may have rows
+    # With a setting of 0 no requests are joined, but each may have several rows.
+    most = config.max_batch_size or settings.max_batch_size or _DEFAULT_BATCH
     level, tf32 = _parameter(config, "optimization_level"), _parameter(config, "tf32")
     if level is not None and not level.isdigit():
         raise ConfigError(f"parameter optimization_level is {level!r}; it may be from 0 to 5")

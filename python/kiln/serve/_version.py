@@ -156,7 +156,10 @@ class Version:
         timeout_ns: int | None = None,
         since_ns: int | None = None,
     ) -> Request:
-        """Puts a request in the queue, whose time began at `since_ns` or begins now. Raises ServeError for what does not fit, and `Closed`."""
+        """Puts a request in the queue. Its time began at `since_ns`, or begins now.
+
+        Raises ServeError for what does not fit, and `Closed`.
+        """
         for name in outputs or ():
             if name not in self.output_types:
                 raise invalid(f"{self._where} has no output {name!r}; its outputs are {list(self.output_types)}")
