@@ -5,9 +5,10 @@ server's memory the same at the end?
 
 A server runs in a process of its own. Its models are made here: a network whose requests are joined, one that runs
 each request alone, one with shapes other than the batch, one whose output's size data decides, one of FP16. A quarter
-of the clients speak gRPC. Some requests are bad and have to fail by the right status. Every 20 s a model's file is
-replaced and loaded anew. Answers are compared with direct runs: every bit where requests run alone, else within a
-tolerance.
+of the clients speak gRPC. Some requests are bad and have to fail by the right status, and some clients leave before
+their answer. Others send bytes that are not HTTP, stop halfway, or send more at once than a queue has room for
+(serve_faults.py). Every 20 s a model's file is replaced and loaded anew. Answers are compared with direct runs: every bit
+where requests run alone or the network works element by element, else within a tolerance.
 Afterwards shorter runs without bad requests compare requests a second with joining and without. The two take turns, so
 that other work on the machine slows both.
 
@@ -31,6 +32,7 @@ import time
 
 import grpc
 import numpy as np
+import serve_faults
 from onnx import TensorProto, helper, numpy_helper
 
 import kiln
@@ -107,10 +109,15 @@ def make_models():
     return [
         Served("dense", dense, [draw(1 + i % 4, 256) for i in range(24)], f"max_batch_size: 32 {batching}", False),
         Served("alone", dense, [draw(1 + i % 4, 256) for i in range(24)], "instance_group { count: 2 }", True),
-        Served("wide", wide, [draw(*s) for s in rows_and_widths], f"max_batch_size: 16 {batching}", False),
-        Served("half", half, [draw(*s, dtype="f2") for s in rows_and_widths], f"max_batch_size: 16 {batching}", False),
+        Served("wide", wide, [draw(*s) for s in rows_and_widths], f"max_batch_size: 16 {batching}", True),
+        Served("half", half, [draw(*s, dtype="f2") for s in rows_and_widths], f"max_batch_size: 16 {batching}", True),
         Served("places", places, sparse, None, True),
     ]
+
+
+def make_crowded(dense):
+    """The model `dense` with a short queue."""
+    return Served(serve_faults.CROWDED, dense.engine, dense.pool, serve_faults.CROWDED_CONFIG, False)
 
 
 def make_heavy():
@@ -187,7 +194,13 @@ class Tally:
     def __init__(self):
         self.times = collections.defaultdict(list)
         """Seconds of good requests by protocol and model."""
-        self.good = self.bad = 0
+        self.good = 0
+        self.refused = 0
+        """Bad requests that got the status which tells so."""
+        self.left = 0
+        """Clients that left before their answer."""
+        self.faults = collections.Counter()
+        """What else went wrong and was told so, by kind."""
         self.problems = []
 
     def problem(self, text):
@@ -253,10 +266,13 @@ class HttpClient:
     )
 
     async def ask_badly(self, tally):
+        """Counts a bad request that is refused by the right status."""
         path, body, wanted = random.choice(self.BAD)
         status, _, data = await self.ask(path, body)
         if status != wanted or b"error" not in data:
             tally.problem(f"a bad request got {status} for {wanted}: {data[:200]!r}")
+        else:
+            tally.refused += 1
 
     async def leave(self, one, x):
         """Sends a part of a request, or all of it, and goes."""
@@ -312,6 +328,8 @@ class GrpcClient:
         except grpc.aio.AioRpcError as failure:
             if failure.code() is not wanted:
                 tally.problem(f"a bad request of gRPC got {failure.code()} for {wanted}: {failure.details()}")
+            else:
+                tally.refused += 1
 
     async def leave(self, one, x):
         call = self._call(self._request(one.name, x), timeout=120)
@@ -335,7 +353,7 @@ async def client(i, server, models, end, tally, share_bad, pause):
                     await one_client.ask_badly(tally)
                 else:
                     await one_client.leave(model, model.pool[k])
-                tally.bad += 1
+                    tally.left += 1
                 continue
             started = time.perf_counter()
             y, error = await one_client.infer(model, model.pool[k])
@@ -354,6 +372,34 @@ async def client(i, server, models, end, tally, share_bad, pause):
     await one_client.close()
 
 
+async def misbehave(server, kind, end, tally, crowded):
+    """Does one kind of fault again and again."""
+    channel = grpc.aio.insecure_channel(server.grpc)
+    makers = {"http": lambda: HttpClient(server.http), "grpc": lambda: GrpcClient(server.grpc)}
+    clients = [makers[kind.removeprefix("crowd_")]() for _ in range(serve_faults.BURST)] if "crowd" in kind else []
+    while time.monotonic() < end:
+        count = 1
+        if kind == "no_http":
+            problem = await serve_faults.send_no_http(server.http)
+        elif kind == "halfway":
+            problem = await serve_faults.stop_halfway(server.http)
+        elif kind == "never_sent":
+            problem = await serve_faults.never_send(channel)
+        else:
+            problem, count = await serve_faults.crowd(clients, crowded)
+        if problem is not None:
+            tally.problem(problem)
+        else:
+            tally.faults[kind] += count
+        await asyncio.sleep(random.random() / 10)
+    for one in (channel, *clients):
+        await one.close()
+
+
+FAULTS = ("no_http", "halfway", "halfway", "never_sent", "never_sent", "crowd_http", "crowd_grpc")
+"""The kinds of fault, one client each."""
+
+
 async def watch(server, repository, models, end, memory):
     """Notes the memory, and replaces a model's file now and then."""
     ticks = 0
@@ -368,11 +414,13 @@ async def watch(server, repository, models, end, memory):
             server.process.send_signal(signal.SIGHUP)
 
 
-async def run(server, repository, models, clients, seconds, *, share_bad=0.0, pause=0.0, reload=False):
+# `crowded` is the model with a short queue, of the soak with faults and with models that are loaded anew.
+async def run(server, repository, models, clients, seconds, *, share_bad=0.0, pause=0.0, crowded=None):
     tally, memory = Tally(), []
     end = time.monotonic() + seconds
     jobs = [client(i, server, models, end, tally, share_bad, pause) for i in range(clients)]
-    if reload:
+    if crowded is not None:
+        jobs += [misbehave(server, kind, end, tally, crowded) for kind in FAULTS]
         jobs.append(watch(server, repository, models, end, memory))
     await asyncio.gather(*jobs)
     return tally, memory
@@ -426,20 +474,23 @@ def main():
     result = {}
     with tempfile.TemporaryDirectory() as folder:
         repository = pathlib.Path(folder)
-        write_repository(repository, models)
-        server = Process(repository, "--max-request-mib=4")
+        crowded = make_crowded(models[0])
+        write_repository(repository, [*models, crowded])
+        limits = [f"--header-seconds={serve_faults.HEADER_SECONDS}", f"--body-seconds={serve_faults.BODY_SECONDS}"]
+        server = Process(repository, "--max-request-mib=4", *limits)
         try:
             before = server.files_and_threads()
             tally, memory = asyncio.run(
                 run(server, repository, models, arguments.clients, arguments.seconds,
-                    share_bad=0.1, pause=arguments.pause_ms / 1000, reload=True)
+                    share_bad=0.1, pause=arguments.pause_ms / 1000, crowded=crowded)
             )  # fmt: skip
             after = server.files_and_threads_when_settled(before)
         finally:
             status, lost = server.stop()
         growth = grown(memory)
         result["soak"] = {
-            "seconds": arguments.seconds, "clients": arguments.clients, "good": tally.good, "bad": tally.bad,
+            "seconds": arguments.seconds, "clients": arguments.clients, "good": tally.good,
+            "refused": tally.refused, "left": tally.left, "faults": dict(sorted(tally.faults.items())),
             "requests_per_s": round(tally.good / arguments.seconds, 1),
             "ms": {
                 **{name: percentiles(tally.times, 1, name) for name in sorted({key[1] for key in tally.times})},
@@ -460,6 +511,10 @@ def main():
     leaks = has_more(before, after)
     if leaks:
         print(f"files and threads were {before} and are {after}", file=sys.stderr)
+    missing = sorted(kind for kind in {*FAULTS} if not tally.faults[kind])
+    if missing:
+        tally.problem(f"no fault of these kinds was told: {missing}")
+        print(tally.problems[-1], file=sys.stderr)
     sys.exit(1 if tally.problems or too_much or leaks or status != 0 or lost else 0)
 
 

@@ -1,5 +1,6 @@
 """kiln.serve: the queue's rules, and joined requests."""
 
+import asyncio
 import threading
 import time
 
@@ -16,6 +17,7 @@ from kiln._errors import Message
 from kiln.serve import ServeError
 from kiln.serve._errors import Reason
 from kiln.serve._batcher import Batcher, Closed, Request, Spans, clock_ns
+from kiln.serve._calls import Call, run
 from kiln.serve._config import BatchRules
 from kiln.serve._trial import _close, why_not_joined
 
@@ -137,6 +139,17 @@ def test_preferred_sizes():
     queue = batcher(delay_ns=1_000_000, preferred=(4,))
     put(queue, 1, 1)
     assert taken(queue) == [1, 1]  # the delay is over
+
+
+def test_preferred_sizes_that_no_profile_has():
+    """They are neither run at once nor chosen: the engine would refuse them."""
+    queue = batcher(spans=[(1, 2), (4, 8)], delay_ns=200_000_000, preferred=(3, 5))
+    put(queue, 1, 1, 1)
+    started = time.monotonic()
+    assert taken(queue) == [1, 1] and time.monotonic() - started > 0.15
+    queue = batcher(spans=[(1, 2), (4, 8)], delay_ns=60_000_000_000, preferred=(3, 5))
+    put(queue, 1, 1, 1, 1, 1)
+    assert taken(queue) == [1, 1, 1, 1, 1]
 
 
 def test_a_full_queue_refuses():
@@ -263,6 +276,14 @@ def test_the_trial_ends_when_loading_is_stopped():
     stop.set()
     with pytest.raises(kiln.Error, match="loading was stopped"):
         why_not_joined(serving.affine_engine(), stop)
+
+
+def test_the_trial_leaves_no_context_behind():
+    """The first instance runs in the context that the trial has made."""
+    engine = serving.affine_engine()
+    with serving.serve({"affine": engine}, instances=1, http_port=None, grpc_port=None) as server:
+        assert server.infer("affine", {"x": rows(1)})["y"].shape == (1, 3)
+        assert server.repository.find("affine").rules.joins and len(engine._all_slots) == 1
 
 
 def test_axes_that_are_no_batch_are_found():
@@ -392,6 +413,18 @@ def test_a_request_may_wait_for_so_long():
         assert answer.status == 504 and "took longer than 0.05 ms" in answer.error
 
 
+def test_the_time_of_a_request_begins_when_all_of_it_has_come():
+    """Also where its numbers are read for long, and nothing is left of the time when they are."""
+    with serving.serve({"affine": serving.affine_engine()}, http_port=None, grpc_port=None) as server:
+        call = Call("affine", "", timeout_ns=5_000_000_000, since_ns=clock_ns() - 6_000_000_000)
+        call.add_tensor("x", "FP32", (2, 4), rows(2).reshape(-1).view(np.uint8))
+        with pytest.raises(ServeError, match="the request took longer than 5000 ms"):
+            asyncio.run(run(server.repository, call, 30))
+        its = server.repository.find("affine").statistics
+        wait_for(lambda: its.failures == {"expired": 1})
+        assert its.execution_count == 0
+
+
 def test_the_time_of_a_request_of_the_program():
     quiet = {"http_port": None, "grpc_port": None}
     with serving.serve({"affine": serving.affine_engine()}, max_queue_delay_us=60_000_000, **quiet) as server:
@@ -411,7 +444,7 @@ def test_a_time_that_ends_while_all_threads_run_others():
     engine = serving.affine_engine()
     held = serving.HeldEngine(engine, 60)
 
-    with serving.serve({"affine": engine}, http_port=None, grpc_port=None) as server:
+    with serving.serve({"affine": engine}, instances=1, http_port=None, grpc_port=None) as server:
         version = server.repository.find("affine")
         for instance in version_instances(version):
             instance._engine = held
@@ -447,11 +480,11 @@ def test_the_program_chooses_outputs():
 
 def test_a_thread_that_ends_unasked_leaves_nobody_waiting(monkeypatch):
     engine = serving.affine_engine()
-    with serving.serve({"affine": engine}, max_queue_delay_us=300_000) as server:
+    with serving.serve({"affine": engine}, instances=1, max_queue_delay_us=300_000) as server:
         version = server.repository.find("affine")
 
         def run(instance, batch):
-            put(version._batcher, 1, key="another")
+            put(version._batcher, 1, key=((4,),))
             raise SystemExit("as if of a bug")
 
         monkeypatch.setattr("kiln.serve._instance.Instance.run", run)
@@ -555,11 +588,8 @@ def test_a_request_whose_time_ends_while_it_runs(protocol):
 
 def test_answers_go_with_their_last_reference():
     """Nothing waits for the garbage collector, which comes late for a server of large arrays."""
-    import asyncio
     import gc
     import weakref
-
-    from kiln.serve._calls import Call, run
 
     with serving.serve({"affine": serving.affine_engine()}) as server:
         gc.collect()

@@ -98,6 +98,7 @@ def test_stream(server, engine):
     for i in range(20):
         result, error = answers.get(timeout=30)
         assert error is None and result.get_response().id == str(i)
+        assert result.get_response().parameters["triton_final_response"].bool_param
         np.testing.assert_allclose(result.as_numpy("y"), engine(rows(1, i)), rtol=1e-6, atol=1e-6)
     made.async_stream_infer("nobody", [input_of(grpc_client, rows(1))])
     result, error = answers.get(timeout=30)

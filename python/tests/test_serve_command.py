@@ -222,16 +222,21 @@ def test_a_signal_is_heard_while_a_model_is_loaded(plan):
     (["/usr"], 1, "'/usr' is a folder; --model-repository takes folders of models"),
     (["--model-repository", "nowhere"], 1, "there is no folder 'nowhere'"),
     (["a.plan", "--max-queue=0"], 1, "--max-queue is 0; at least 1 is needed"),
-    (["a.plan", "--max-request-mib=0"], 1, "--max-request-mib is 0.0; at least 1 is needed"),
+    (["a.plan", "--max-request-mib=0"], 1, "--max-request-mib is 0; at least 1 byte is needed"),
+    (["a.plan", "--max-mib-in-flight=1e-9"], 1, "--max-mib-in-flight is 1e-09; at least 1 byte is needed"),
+    (["a.plan", "--max-json-mib=0"], 1, "--max-json-mib is 0; at least 1 byte is needed"),
+    (["a.plan", "--request-seconds=0"], 1, "--request-seconds is 0; more than 0 is needed: no request would be in time"),
+    (["a.plan", "--header-seconds=0"], 1, "--header-seconds is 0; more than 0 is needed"),
+    (["a.plan", "--body-seconds=0"], 1, "--body-seconds is 0; more than 0 is needed"),
     (["{onnx}", "--max-shapes=X:4x4"], 1, "shapes are given for ['X'], but the inputs of affine.onnx are ['x']"),
     (["{plan}", "--max-shapes=x:4x4"], 1, "but affine.plan is a plan, whose shapes were decided when it was built; its "
                                           "inputs are 'x' [-1, 4]"),
     (["a.plan", "--max-request-mib=2", "--max-mib-in-flight=1"], 1,
-     "--max-request-mib is 2.0; no request may have more bytes than all together: --max-mib-in-flight allows 1048576 bytes"),
+     "--max-request-mib is 2; no request may have more bytes than all together: --max-mib-in-flight allows 1048576 bytes"),
     (["a.plan", "--instances=1000"], 1, "--instances is 1000; --max-instances allows 256"),
     (["a.plan", "--http-port=70000"], 1, "--http-port is 70000; ports end at 65535"),
     (["a.plan", "--grpc-port=-1"], 1, "--grpc-port is -1; it may not be negative"),
-    (["a.plan", "--idle-seconds=1e9"], 1, "--idle-seconds is 1000000000.0; at most 1000000 seconds are possible"),
+    (["a.plan", "--idle-seconds=1e9"], 1, "--idle-seconds is 1000000000; at most 1000000 seconds are possible"),
     (["a.plan", "--max-request-mib=inf"], 2, "argument --max-request-mib: 'inf' is not a number from 0 on"),
     (["a.plan", "--header-seconds=nan"], 2, "argument --header-seconds: 'nan' is not a number from 0 on"),
     (["a.plan", "--http-port=abc"], 2, "argument --http-port: 'abc' is neither a port nor none"),
@@ -247,6 +252,18 @@ def test_wrong_words(plan, words, status, said):
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert done.returncode == status and said in done.stderr, done.stderr
+
+
+def test_each_flag_has_words():
+    """Those of sizes and times are the settings' own, with flags for the names of others."""
+    parser = importlib.import_module("kiln.serve.__main__")._parser()
+    told = {action.option_strings[0]: action.help for action in parser._actions if action.option_strings}
+    assert not [flag for flag, words in told.items() if not words or words.startswith("(")]
+    assert told["--write-seconds"] == "the time for which a client may stop reading an answer (60 s)"
+    assert told["--max-connections"] == "connections of HTTP, and calls of gRPC, at one time (1024)"
+    assert told["--max-request-mib"] == (
+        "the largest request, decompressed. It may not be above --max-mib-in-flight (64 MiB)"
+    )
 
 
 def test_shapes_are_read():

@@ -163,6 +163,7 @@ def test_stream(channel, engines):
     sent[50] = kind(model_name="affine", id="50")
     for i, answer in enumerate(made(iter(sent), timeout=60)):
         assert answer.infer_response.id == str(i)
+        assert answer.infer_response.parameters["triton_final_response"].bool_param
         if i == 50:
             assert "missing input 'x'" in answer.error_message
             continue

@@ -67,10 +67,14 @@ def server(engines):
 
 
 def test_health(server):
-    assert get(server, "/v2/health/live").status == 200
-    assert get(server, "/v2/health/ready").status == 200
-    assert get(server, "/v2/models/affine/ready").status == 200
-    assert get(server, "/v2/models/affine/versions/1/ready").status == 200
+    for path, told in (
+        ("health/live", {"live": True}),
+        ("health/ready", {"ready": True}),
+        ("models/affine/ready", {"name": "affine", "ready": True}),
+        ("models/affine/versions/1/ready", {"name": "affine", "ready": True}),
+    ):
+        answer = get(server, f"/v2/{path}")
+        assert (answer.status, answer.json) == (200, told)
     unknown = get(server, "/v2/models/nobody/ready")
     assert (unknown.status, unknown.error) == (404, "there is no model 'nobody'")
 
@@ -302,8 +306,27 @@ def test_whole_numbers_beyond_64_bits(server, engines):
 def test_values_that_a_run_refuses(server):
     """An index beyond its axis is the client's fault."""
     answer = infer(server, "rows", {"name": "i", "datatype": "INT64", "shape": [1], "data": [99]})
-    assert answer.status == 400 and "index 99 is outside [-4, 4) of its axis" in answer.error
+    words = "index 99 is outside the data" if server.repository.find("rows").engine.device.startswith("cuda") else (
+        "index 99 is outside [-4, 4) of its axis"
+    )
+    assert answer.status == 400 and words in answer.error
     assert infer(server, "rows", {"name": "i", "datatype": "INT64", "shape": [1], "data": [-1]}).status == 200
+
+
+@pytest.mark.parametrize("priority, words", [(3, ""), (0, ""), (-1, "priority is -1"), ("high", "priority is 'high'")])
+def test_priorities(server, priority, words):
+    """Models have no priority levels, so a request's priority means nothing, as in Triton."""
+    answer = infer(server, "affine", input_of(rows(1)), parameters={"priority": priority})
+    assert answer.status == (400 if words else 200) and words in str(answer.json.get("error", ""))
+
+
+def test_large_json(engines):
+    with serving.serve(engines, max_json_bytes=1000, model_control=True, grpc_port=None) as server:
+        for path in ("models/affine/infer", "repository/index", "repository/models/affine/load"):
+            answer = request(server, "POST", f"/v2/{path}", b" " * 1001)
+            assert answer.status == 413 and "the JSON of the request has 1001 bytes" in answer.error
+        head = {"inputs": [{"name": "x", "datatype": "FP32", "shape": [8, 4], "parameters": {"binary_data_size": 128}}]}
+        assert infer_binary(server, "affine", head, bytes(128)).status == 200
 
 
 def test_types_keep_their_limits(server):

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 
+import grpc
 import kiln_models
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from serving import connect, get, infer, post, request, rows, wait_for
 
 import kiln
 from kiln.serve import ServeError
+from kiln.serve._messages import MESSAGES
 
 X = {"name": "x", "datatype": "FP32", "shape": [1, 4], "data": [1, 2, 3, 4]}
 BODY = json.dumps({"inputs": [X]}).encode()
@@ -49,6 +51,40 @@ def test_too_large(engine):
         assert answer.status == 413 and "more bytes; 1000 are possible" in answer.error
         assert infer(server, "affine", X).status == 200
         wait_for(lambda: server.budget.used == 0)
+
+
+def test_refused_requests_are_in_the_metrics(engine):
+    """Each once: either with the model's requests, or by protocol and reason where no model has seen it."""
+    with serving.serve({"affine": engine}, max_request_bytes=1000, header_seconds=0.5) as server:
+        assert infer(server, "affine", {**X, "shape": [2, 2]}).status == 400  # by the model
+        for body, path, status in ((b" " * 2000, PATH, 413), (b"{", PATH, 400), (BODY, "/v2/models/nobody/infer", 404)):
+            assert request(server, "POST", path, body).status == status
+        with connect(server) as noise, connect(server) as slow, connect(server) as silent:
+            noise.sendall(b"this is not HTTP\r\n\r\n")
+            slow.sendall(b"POST /v2/models/aff")
+            assert all(closed_within(one, 10)[0] for one in (noise, slow, silent))
+        with grpc.insecure_channel(server.grpc_address) as channel:
+            call = channel.unary_unary("/inference.GRPCInferenceService/ModelInfer")
+            stream = channel.stream_stream("/inference.GRPCInferenceService/ModelStreamInfer")
+            unknown = MESSAGES["ModelInferRequest"](model_name="nobody").SerializeToString()
+            for message in (b"\xff", unknown):
+                with pytest.raises(grpc.RpcError):
+                    call(message, timeout=30)
+            assert len(list(stream(iter([unknown, b"\xff"]), timeout=30))) == 2
+            with pytest.raises(grpc.RpcError):
+                call(MESSAGES["ModelInferRequest"](model_name="affine").SerializeToString(), timeout=30)  # by the model
+        lines = get(server, "/metrics").body.decode().splitlines()
+        told = dict(line.rsplit(" ", 1) for line in lines if line.startswith(("kiln_refused", "kiln_requests")))
+        assert told == {
+            'kiln_refused_total{protocol="grpc",reason="invalid"}': "2.0",
+            'kiln_refused_total{protocol="grpc",reason="not_found"}': "2.0",
+            'kiln_refused_total{protocol="http",reason="invalid"}': "2.0",
+            'kiln_refused_total{protocol="http",reason="not_found"}': "1.0",
+            'kiln_refused_total{protocol="http",reason="too_large"}': "1.0",
+            'kiln_refused_total{protocol="http",reason="too_slow"}': "1.0",
+            'kiln_requests_total{model="affine",outcome="invalid",version="1"}': "2.0",
+            'kiln_requests_total{model="affine",outcome="success",version="1"}': "0.0",
+        }
 
 
 def test_too_many_bytes_at_once(engine):
@@ -127,6 +163,15 @@ def test_a_large_body_that_is_announced(engine):
             connection.close()
 
 
+def test_a_slow_body_that_is_too_large(engine):
+    """The client is told what is wrong with it however slowly it sends."""
+    with serving.serve({"affine": engine}, max_request_bytes=1000, body_seconds=0.3, grpc_port=None) as server:
+        connection = connect(server)
+        connection.sendall(b"POST %s HTTP/1.1\r\nhost: x\r\ncontent-length: 2000\r\n\r\n1" % PATH.encode())
+        ended, found = closed_within(connection, 10)
+        assert ended and found.startswith(b"HTTP/1.1 413 ") and b"the request has 2000 bytes; 1000 are possible" in found
+
+
 def test_slow_bodies(engine):
     with serving.serve({"affine": engine}, body_seconds=0.5, grpc_port=None) as server:
         connection = connect(server)
@@ -173,9 +218,6 @@ def wide_rows():
 
 def test_answers_that_there_is_no_room_for():
     """One that is larger than all that is allowed is told so; of a stream it is the only one that fails."""
-    grpc = pytest.importorskip("grpc")
-    from kiln.serve._messages import MESSAGES
-
     def message(n, call_id=""):
         tensor = {"name": "x", "datatype": "INT64", "shape": [n]}
         sent = MESSAGES["ModelInferRequest"](model_name="wide", id=call_id, inputs=[tensor], raw_input_contents=[bytes(8 * n)])
@@ -202,6 +244,7 @@ def test_answers_that_there_is_no_room_for():
             told = [MESSAGES["ModelStreamInferResponse"].FromString(one)
                     for one in call(iter([message(n) for n in (1, 3, 1)]), timeout=30)]  # fmt: skip
             assert ["try again later" in one.error_message for one in told] == [False, True, False]
+            assert all(one.infer_response.parameters["triton_final_response"].bool_param for one in told)
         wait_for(lambda: server.budget.used == 10_000)
 
 
@@ -227,9 +270,6 @@ def test_a_body_that_ends_early(engine):
 
 
 def test_a_full_queue(engine):
-    grpc = pytest.importorskip("grpc")
-    from kiln.serve._messages import MESSAGES
-
     with serving.serve({"affine": engine}, max_queue=3, max_queue_delay_us=3_000_000) as server:
         waiting = [server.submit("affine", {"x": rows(1, i)}) for i in range(3)]
         answer = infer(server, "affine", X)
@@ -250,9 +290,6 @@ def test_a_full_queue(engine):
 
 
 def test_clients_that_leave(engine):
-    grpc = pytest.importorskip("grpc")
-    from kiln.serve._messages import MESSAGES
-
     with serving.serve({"affine": engine}, max_queue_delay_us=30_000_000) as server:
         (version,) = server.repository.versions("affine")
         connection = connect(server)

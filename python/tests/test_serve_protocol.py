@@ -43,9 +43,9 @@ def ask(engine, body, headers=(), settings=None, inputs=no_inputs):
     async def run():
         endpoint = protocol.Endpoint(settings)
         async with endpoint.read("affine", receiver(body), dict(headers), inputs) as request:
-            assert endpoint.bytes_in_flight >= len(body)
+            assert endpoint._budget.used >= len(body)
             found = {"y": engine(request.inputs)}
-        assert endpoint.bytes_in_flight == 0
+        assert endpoint._budget.used == 0
         return await endpoint.write(request, "1", found)
 
     return asyncio.run(run())
@@ -59,7 +59,7 @@ def error_of(body, headers=(), settings=None, parts=None, pause=0.0):
         with pytest.raises(ServeError) as raised:
             async with endpoint.read("affine", receiver(*(parts or [body]), pause=pause), dict(headers), no_inputs):
                 pass
-        assert endpoint.bytes_in_flight == 0
+        assert endpoint._budget.used == 0
         return raised.value
 
     return asyncio.run(run())
@@ -150,6 +150,38 @@ def test_a_slow_body():
     status, body, headers = protocol.write_error(failure)
     assert status == 408 and "within 0.05 s" in json.loads(body)["error"]
     assert headers["connection"] == "close", "what comes still would be taken for a request"
+
+
+def test_json_has_a_limit_of_its_own(engine):
+    """Bytes behind it do not count."""
+    limits = Settings(max_json_bytes=500)
+    x = rows(8)
+    entry = {"name": "x", "datatype": "FP32", "shape": [8, 4], "parameters": {"binary_data_size": x.nbytes}}
+    head = json.dumps({"inputs": [entry]}).encode()
+    ask(engine, head + b" " * (500 - len(head)) + x.tobytes(), {HEADER: "500"}, limits)
+    for body, headers in ((head + b" " * (501 - len(head)) + x.tobytes(), {HEADER: "501"}), (b" " * 501, {})):
+        failure = error_of(body, headers, limits)
+        assert failure.reason is Reason.TOO_LARGE
+        assert "has 501 bytes; max_json_bytes (--max-json-mib) allows 500: send the numbers as binary data" in str(failure)
+
+
+def test_the_turn_of_long_json_comes_in_time():
+    """While others have their numbers read and written a request does not wait beyond its time."""
+    body = json.dumps({"inputs": [serving.input_of(rows(4000))]}).encode()
+
+    async def run():
+        endpoint = protocol.Endpoint(Settings(request_seconds=0.2))
+        async with endpoint.read("affine", receiver(body), {}, no_inputs) as request:
+            pass
+        async with endpoint._long_json:
+            with pytest.raises(ServeError) as reading:
+                async with endpoint.read("affine", receiver(body), {}, no_inputs):
+                    pass
+            with pytest.raises(ServeError) as writing:
+                await endpoint.write(request, "1", {"y": np.zeros(100_000, "f")})
+        return reading.value.reason, writing.value.reason, endpoint._budget.used
+
+    assert asyncio.run(asyncio.wait_for(run(), 20)) == (Reason.EXPIRED, Reason.EXPIRED, 0)
 
 
 def test_bytes_in_flight():

@@ -166,6 +166,7 @@ def test_metadata_and_health(served):
         return status, json.loads(content or b"{}")
 
     assert get("/v2/health/live")[0] == get("/v2/health/ready")[0] == get("/v2/models/affine/ready")[0] == 200
+    assert get("/v2/models/affine/ready")[1] == {"name": "affine", "ready": True}
     status, found = get("/v2/models/affine")
     assert status == 200 and found["inputs"] == [{"name": "x", "datatype": "FP32", "shape": [-1, 4]}]
     assert found["outputs"] == [{"name": "y", "datatype": "FP32", "shape": [-1, 3]}]

@@ -86,7 +86,7 @@ class Replicas:
 
 def gateway_of(time_limit_s=30.0):
     made = object.__new__(gateway.Gateway.func_or_class)
-    made._time_limit_s = time_limit_s
+    made._time_limit_s, made._resting = time_limit_s, frozenset()
     return made
 
 
@@ -131,6 +131,14 @@ def test_a_request_that_ends_each_replica(monkeypatch):
 def test_failures_have_words(failure, reason, text):
     found = failure_of(failure)
     assert found.reason is reason and text in str(found)
+
+
+def test_a_model_without_replicas_is_ready():
+    """If it may have none. It is not asked: that would start one."""
+    made, method = gateway_of(), Replicas(DIED)
+    made._models = {"affine": type("Handle", (), {"describe": method})}
+    made._resting = frozenset({"affine"})
+    assert asyncio.run(made._is_ready("affine")) and not method.asked
 
 
 def test_busy_is_ready(monkeypatch):

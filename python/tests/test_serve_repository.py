@@ -94,6 +94,15 @@ def test_an_onnx_file(tmp_path):
         assert get(server, "/v2/models/single/config").json["max_batch_size"] == 2
 
 
+def test_an_onnx_file_whose_requests_are_not_joined(tmp_path):
+    """A request may have several rows all the same."""
+    path = tmp_path / "scaled.onnx"
+    path.write_bytes(scaled(7).SerializeToString())
+    with serving.serve({"scaled": path}, max_batch_size=0) as server:
+        assert infer(server, "scaled", input_of(rows(8))).status == 200
+        assert not server.repository.find("scaled").rules.joins
+
+
 @pytest.mark.parametrize("policy, versions, default", [
     ("", ["4"], 5),
     ("version_policy { latest { num_versions: 2 } }", ["2", "4"], 5),
@@ -228,6 +237,57 @@ def test_unload_and_load(tmp_path, plans):
         make_model_folder(tmp_path, "later", None, {1: plans[5]})
         assert post(server, "/v2/repository/models/later/load").status == 200
         assert factor_of(server, "later") == 5
+
+
+def test_a_model_that_is_being_loaded(tmp_path, plans, monkeypatch):
+    """With a version and without, requests are told to come again, and nothing of an older failure."""
+    folder = make_model_folder(tmp_path, "scaled", None, {1: b"damaged"})
+    with serving.serve(repositories=[tmp_path], grpc_port=None) as server:
+        assert "damaged" in factor_of(server) or "plan" in factor_of(server)
+        replace_plan(folder, plans[2])
+        begun, release, complete = threading.Event(), threading.Event(), kiln.serve._repository.complete
+
+        def held(*arguments):
+            begun.set()
+            assert release.wait(30)
+            return complete(*arguments)
+
+        monkeypatch.setattr("kiln.serve._repository.complete", held)
+        loading = threading.Thread(target=server.repository.load, args=("scaled",))
+        loading.start()
+        try:
+            assert begun.wait(30)
+            for path in ("", "/versions/1", "/versions/7"):
+                answer = get(server, f"/v2/models/scaled{path}/ready")
+                assert (answer.status, answer.error) == (503, "model 'scaled' is not ready: it is being loaded")
+            assert get(server, "/v2/models/scaled/versions/x/ready").status == 404
+            (row,) = post(server, "/v2/repository/index").json
+            assert (row["state"], row["reason"]) == ("LOADING", "")
+        finally:
+            release.set()
+            loading.join(30)
+        assert factor_of(server, path="/versions/1") == 2
+        assert get(server, "/v2/models/scaled/versions/7/ready").status == 404
+        server.repository.unload("scaled")
+        for path in ("", "/versions/1"):
+            answer = get(server, f"/v2/models/scaled{path}/ready")
+            assert (answer.status, answer.error) == (503, "model 'scaled' is not ready: unloaded")
+
+
+def test_an_interrupted_load_is_over(tmp_path, plans, monkeypatch):
+    make_model_folder(tmp_path, "scaled", None, {1: plans[2]})
+    with serving.serve(repositories=[tmp_path], http_port=None, grpc_port=None) as server:
+        server.repository.unload("scaled")
+
+        def interrupt(*_):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as broken:
+            broken.setattr("kiln.serve._repository.complete", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                server.repository.load("scaled")
+        with pytest.raises(ServeError, match="model 'scaled' is not ready: its load was interrupted"):
+            server.repository.find("scaled")
 
 
 def test_a_configuration_in_the_load(tmp_path, plans):
@@ -385,6 +445,23 @@ def test_rescan(tmp_path, plans):
         shutil.rmtree(folder)
         server.repository.rescan()
         assert infer(server, "scaled", input_of(rows(1))).status == 404
+
+
+def test_a_timing_cache_in_the_folder_of_its_model(tmp_path):
+    """The load writes it, which is no reason to load anew."""
+    quick = 'parameters { key: "optimization_level" value { string_value: "0" } }'
+    cache = tmp_path / "scaled" / "timing.cache"
+    config = f'max_batch_size: 2 {quick} parameters {{ key: "timing_cache" value {{ string_value: "{cache}" }} }}'
+    folder = make_model_folder(tmp_path, "scaled", config, {1: scaled(2).SerializeToString()}, "onnx")
+    with serving.serve(repositories=[tmp_path], http_port=None, grpc_port=None) as server:
+        loaded = server.repository.find("scaled")
+        assert cache.is_file()
+        (folder / ".timing.cache.x1").write_bytes(b"half of one")
+        server.repository.rescan()
+        assert server.repository.find("scaled") is loaded
+        (folder / "labels.txt").write_text("one")
+        server.repository.rescan()
+        assert server.repository.find("scaled") is not loaded
 
 
 def test_rescan_goes_by_what_clients_did_not_by_words(tmp_path, plans, monkeypatch):

@@ -88,12 +88,14 @@ def build(arguments: Mapping[str, Any]) -> Application:
         max_request_bytes=numbers["most_bytes"],
         max_bytes_in_flight=numbers["most_bytes_in_flight"],
         body_seconds=numbers["body_s"],
+        request_seconds=numbers["time_limit_s"],
     )
     return gateway.bind(
         {model.name: _replica(model) for model in models},
         {model.name: model.version for model in models},
         float(numbers["time_limit_s"]),
         settings,
+        frozenset(model.name for model in models if not model.min_replicas),
     )
 
 

@@ -106,10 +106,16 @@ class Gateway:
     """Reads requests, asks a replica of their model, and asks another where that one dies."""
 
     def __init__(
-        self, models: dict[str, DeploymentHandle], versions: dict[str, str], time_limit_s: float, settings: Settings
+        self,
+        models: dict[str, DeploymentHandle],
+        versions: dict[str, str],
+        time_limit_s: float,
+        settings: Settings,
+        resting: frozenset[str] = frozenset(),
     ):
-        """The settings' limits on bodies are those of this process."""
+        """The settings' limits on bodies are those of this process. `resting` names the models that may have no replica."""
         self._models, self._versions, self._time_limit_s = models, versions, time_limit_s
+        self._resting = resting
         self._endpoint = protocol.Endpoint(settings)
 
     async def _ask(self, method: Any, *arguments: Any, time_limit_s: float | None = None) -> Any:
@@ -149,18 +155,22 @@ class Gateway:
         return {"name": "kiln", "version": kiln.__version__, "extensions": ["binary_tensor_data"]}
 
     @api.get("/v2/health/live")
-    async def live(self) -> fastapi.Response:
-        return fastapi.Response()
+    async def live(self) -> dict[str, Any]:
+        return {"live": True}
 
     @api.get("/v2/health/ready")
-    async def ready(self) -> fastapi.Response:
+    async def ready(self) -> dict[str, Any]:
         answers = await asyncio.gather(*(self._is_ready(name) for name in self._models))
         waiting = [name for name, is_ready in zip(self._models, answers) if not is_ready]
         if waiting:
             raise ServeError(Reason.UNAVAILABLE, f"models are not ready: {waiting}")
-        return fastapi.Response()
+        return {"ready": True}
 
     async def _is_ready(self, model: str) -> bool:
+        """Whether a replica answers. A model that may have none is ready without: a request starts one, and so would
+        this question."""
+        if model in self._resting:
+            return True
         try:
             await self._ask(self._models[model].describe, time_limit_s=_READY_S)
         except _Full:
@@ -173,11 +183,11 @@ class Gateway:
 
     @api.get("/v2/models/{model}/ready")
     @api.get("/v2/models/{model}/versions/{version}/ready")
-    async def model_ready(self, model: str, version: str | None = None) -> fastapi.Response:
+    async def model_ready(self, model: str, version: str | None = None) -> dict[str, Any]:
         self._find(model, version)
         if not await self._is_ready(model):
             raise ServeError(Reason.UNAVAILABLE, f"model {model!r} is not ready")
-        return fastapi.Response()
+        return {"name": model, "ready": True}
 
     @api.get("/v2/models/{model}")
     @api.get("/v2/models/{model}/versions/{version}")

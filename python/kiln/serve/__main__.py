@@ -8,6 +8,7 @@ import ctypes
 import logging
 import math
 import pathlib
+import re
 import resource
 import signal
 import sys
@@ -18,7 +19,7 @@ from typing import Any
 
 from . import BuildShapes, Server, Settings
 from ._log import log_to_stderr
-from ._settings import MIB, SettingError
+from ._settings import MIB, SettingError, descriptions
 from ._sources import parse_shapes
 
 log = logging.getLogger("kiln.serve")
@@ -55,6 +56,33 @@ def _shapes(text: str) -> dict[str, tuple[int, ...]]:
         raise argparse.ArgumentTypeError(str(failure)) from None
 
 
+_IN_MIB = {
+    "max_request_bytes": "max_request_mib",
+    "max_json_bytes": "max_json_mib",
+    "max_bytes_in_flight": "max_mib_in_flight",
+}
+
+
+def _flag(setting: str) -> str:
+    """The flag of a setting."""
+    return "--" + _IN_MIB.get(setting, setting).replace("_", "-")
+
+
+def _add_numbers(add: Callable[..., Any], default: Settings, settings: tuple[str, ...]) -> None:
+    """Adds flags of settings that are sizes, times or counts. Their help is what Settings says of them."""
+    told = descriptions()
+    for name in settings:
+        value = getattr(default, name)
+        words = re.sub("`([a-z_]+)`", lambda found: _flag(found[1]), told.get(name, name.replace("_", " ")))
+        words = (words[0].lower() + words[1:].rstrip(".")).replace("%", "%%")
+        if name in _IN_MIB:
+            add(_flag(name), type=_number, default=value / MIB, help=f"{words} ({value / MIB:g} MiB)")
+        elif name.endswith("_seconds"):
+            add(_flag(name), type=_number, default=value, help=f"{words} ({value:g} s)")
+        else:
+            add(_flag(name), type=int, default=value, help=f"{words} ({value})")
+
+
 def _parser() -> argparse.ArgumentParser:
     default = Settings()
     parser = argparse.ArgumentParser(
@@ -77,17 +105,16 @@ def _parser() -> argparse.ArgumentParser:
     add("--max-queue-delay-us", type=int, default=0, help="how long a request waits for others to join it (0)")
     for part in ("min", "opt", "max"):
         add(f"--{part}-shapes", type=_shapes, default={}, metavar="x:1x3x224x224,...", help="for ONNX files")
-    add("--max-request-mib", type=_number, default=default.max_request_bytes / MIB, help="(%(default)s)")
-    add("--max-mib-in-flight", type=_number, default=default.max_bytes_in_flight / MIB, help="(%(default)s)")
+    _add_numbers(add, default, ("max_request_bytes", "max_json_bytes", "max_bytes_in_flight"))
     add("--max-queue", type=int, default=default.max_queue, help="requests that wait for a model (%(default)s)")
-    add("--max-connections", type=int, default=default.max_connections, help="(%(default)s)")
-    for name in ("header", "body", "write", "idle", "request", "drain"):
-        add(f"--{name}-seconds", type=_number, default=getattr(default, f"{name}_seconds"), help="(%(default)s)")
+    times = ("header", "body", "write", "idle", "request", "drain")
+    _add_numbers(add, default, ("max_connections", *(f"{name}_seconds" for name in times)))
     add("--poll-seconds", type=_number, default=0, help="look for changed files that often; 0 waits for SIGHUP")
     add("--model-control", action=argparse.BooleanOptionalAction, default=False,
         help="whether clients may load and unload models")  # fmt: skip
-    add("--log-level", default="info", choices=("debug", "info", "warning", "error"))
-    add("--log-format", default="json", choices=("json", "text"))
+    add("--log-level", default="info", choices=("debug", "info", "warning", "error"),
+        help="the least level of what is logged (%(default)s)")  # fmt: skip
+    add("--log-format", default="json", choices=("json", "text"), help="lines of JSON, or of text for people")
     add("--log-requests", action="store_true", help="a line for each request of HTTP")
     return parser
 
@@ -109,13 +136,11 @@ def _models(arguments: argparse.Namespace, fail: Callable[[str], Any]) -> dict[s
     return found
 
 
-_IN_MIB = {"max_request_bytes": "max_request_mib", "max_bytes_in_flight": "max_mib_in_flight"}
-
-
 def _in_flags(failure: SettingError, arguments: argparse.Namespace) -> str:
     """What is wrong with a setting, in the words of the command line."""
     given = getattr(arguments, _IN_MIB.get(failure.name, failure.name))
-    return failure.told_by(lambda name: "--" + _IN_MIB.get(name, name).replace("_", "-"), given)
+    told = str(given).removesuffix(".0")
+    return failure.told_by(_flag, told)
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
@@ -124,6 +149,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         http_port=arguments.http_port,
         grpc_port=arguments.grpc_port,
         max_request_bytes=int(arguments.max_request_mib * MIB),
+        max_json_bytes=int(arguments.max_json_mib * MIB),
         max_bytes_in_flight=int(arguments.max_mib_in_flight * MIB),
         max_queue=arguments.max_queue,
         max_connections=arguments.max_connections,

@@ -32,14 +32,22 @@ class Request(concurrent.futures.Future):
     """
 
     def __init__(
-        self, inputs: list[Given], rows: int, key: Hashable, timeout_ns: int | None, wanted: Sequence[str] = ()
+        self,
+        inputs: list[Given],
+        rows: int,
+        key: Hashable,
+        timeout_ns: int | None,
+        wanted: Sequence[str] = (),
+        since_ns: int | None = None,
     ):
+        """The time of the request, `timeout_ns`, began at `since_ns`, which is now by default."""
         super().__init__()
         self.inputs, self.rows, self.key, self.timeout_ns = inputs, rows, key, timeout_ns
         self.wanted = tuple(wanted)
         """Names of the outputs that the answer has, in its order; none: all."""
         self.queued_ns = clock_ns()
-        self.deadline_ns = None if timeout_ns is None else self.queued_ns + timeout_ns
+        began_ns = self.queued_ns if since_ns is None else since_ns
+        self.deadline_ns = None if timeout_ns is None else began_ns + timeout_ns
         self.queue: Batcher | None = None
         self.given_up: Reason | None = None
         """Why nobody waits for the answer of a request that runs; who runs it counts it as failed for that."""
@@ -118,8 +126,9 @@ class Batcher:
                 self._check_ns = request.deadline_ns
                 self._deadlines.notify()
             request.queue = self
-            # Who waits in `take` knows when the group is due, unless it is new. Waking a thread for each of a batch's
-            # requests would cost more than all else that is done for one.
+            # A thread that waits in `take` has seen the older groups, and wakes up by itself when one of them is due. So
+            # it is woken for a new group, and for one that may run now. To wake a thread for each request of a batch
+            # would cost more than the rest of the work for that request.
             if len(group) == 1 or self._may_run(key, group):
                 self._changed.notify()
 
@@ -230,16 +239,18 @@ class Batcher:
         """Whether a group need not wait for more requests."""
         if key is None or self._closed or not self._rules.delay_ns:
             return True
-        return self._rows[key] >= self._spans_of(key).most or self._preferred(group) > 0
+        spans = self._spans_of(key)
+        return self._rows[key] >= spans.most or self._preferred(group, spans) > 0
 
-    def _preferred(self, group: collections.deque[Request]) -> int:
-        """How many of the first requests have a preferred number of rows together, the largest; 0 where none have."""
+    def _preferred(self, group: collections.deque[Request], spans: Spans) -> int:
+        """How many of the first requests have a preferred number of rows together, the largest that the engine takes;
+        0 where none have."""
         found = total = 0
         for count, request in enumerate(group, 1):
             total += request.rows
             if not self._rules.preferred or total > self._rules.preferred[-1]:
                 break
-            if total in self._rules.preferred:
+            if total in self._rules.preferred and spans.holds(total):
                 found = count
         return found
 
@@ -258,7 +269,7 @@ class Batcher:
                     count = i
             waited = now - group[0].queued_ns >= self._rules.delay_ns
             if self._rules.preferred and not (waited and self._rules.delay_ns):
-                count = self._preferred(group) or count
+                count = self._preferred(group, spans) or count
         batch = [group.popleft() for _ in range(count)]
         self._count_removed(key, batch)
         return batch

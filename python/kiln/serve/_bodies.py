@@ -52,7 +52,7 @@ async def read_body(
     receive: Any, headers: Mapping[str, str], settings: Settings, budget: Budget
 ) -> AsyncIterator[Body]:
     """Reads the body. Its bytes count in the server's budget until the context ends. Raises ServeError."""
-    reader = _Reader(receive, settings, budget)
+    reader = _BodyReader(receive, settings, budget)
     body = None
     try:
         declared = _declared_length(headers) or 0
@@ -66,6 +66,8 @@ async def read_body(
         try:
             data = await asyncio.wait_for(reader.read(_declared_length(headers)), settings.body_seconds)
         except TimeoutError:
+            if declared > settings.max_request_bytes:
+                raise _too_large(declared, settings.max_request_bytes) from None
             words = f"the body did not come within {settings.body_seconds:g} s"
             raise ServeError(Reason.TOO_SLOW, words) from None
         if coding != "identity":
@@ -78,7 +80,7 @@ async def read_body(
         budget.give_back_after(body and body.request, reader.reserved)
 
 
-class _Reader:
+class _BodyReader:
     def __init__(self, receive: Any, settings: Settings, budget: Budget):
         self._receive, self._limit, self._budget = receive, settings.max_request_bytes, budget
         self.reserved = 0

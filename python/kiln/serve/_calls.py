@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ._batcher import Request
+from ._batcher import Request, clock_ns
 from ._errors import Reason, ServeError, invalid, milliseconds
 from ._repository import Repository
 from ._types import ITEM_BYTES, OTHER_TYPES
@@ -33,8 +34,15 @@ class Call:
     outputs: list[str] | None = None
     """Names of the outputs to return, in this order; None returns all."""
     timeout_ns: int | None = None
+    since_ns: int = dataclasses.field(default_factory=clock_ns)
+    """When all of the request had come: the time that it may take begins."""
     request: Request | None = None
     """What waits or runs, until its answer has come."""
+
+    def seconds_left(self, limit_seconds: float) -> float:
+        """How much is left of a time, or of the client's where that is shorter."""
+        limit = limit_seconds if self.timeout_ns is None else min(limit_seconds, self.timeout_ns / 1e9)
+        return limit - (clock_ns() - self.since_ns) / 1e9
 
     def add_tensor(self, name: str, datatype: str, shape: tuple[int, ...], data: np.ndarray) -> None:
         """Adds an input. `data` is flat uint8."""
@@ -57,6 +65,10 @@ class Call:
             if not isinstance(timeout, int) or isinstance(timeout, bool) or not 0 <= timeout <= _MOST_TIMEOUT_US:
                 raise invalid(f"parameter timeout is {timeout!r}; a number of microseconds is needed")
             self.timeout_ns = timeout * 1000 or None
+        # As in Triton a priority means nothing to a model without priority levels, and models here have none.
+        priority = parameters.get("priority", 0)
+        if not isinstance(priority, int) or isinstance(priority, bool) or priority < 0:
+            raise invalid(f"parameter priority is {priority!r}; a whole number from 0 on is needed")
 
 
 def check_parameters(parameters: dict[str, Any], where: str) -> None:
@@ -120,6 +132,20 @@ class Budget:
             request.add_done_callback(lambda _: self.give_back(size))  # at once where it has ended
 
 
+async def in_turn(lock: asyncio.Lock, seconds: float, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Runs what takes long in a thread, one at a time. Raises ServeError where its turn does not come in so many seconds."""
+    try:
+        async with asyncio.timeout(max(seconds, 0.0)):
+            await lock.acquire()
+    except TimeoutError:
+        words = "its time was over before the numbers of other requests were read and written; binary data does not wait"
+        raise ServeError(Reason.EXPIRED, words) from None
+    try:
+        return await asyncio.to_thread(function, *arguments)
+    finally:
+        lock.release()
+
+
 def _give_up(version: Version, request: Request, reason: Reason) -> None:
     if request.give_up(reason):
         version.statistics.add_failure(reason.name.lower())
@@ -136,12 +162,25 @@ async def run(
     """
     limit_ns = int(request_seconds * 1e9)
     timeout_ns = limit_ns if call.timeout_ns is None else min(limit_ns, call.timeout_ns)
-    version, request = repository.submit(call.model, call.version, call.tensors, call.outputs, timeout_ns)
+    version, request = repository.submit(call.model, call.version, call.tensors, call.outputs, timeout_ns, call.since_ns)
     call.tensors, call.request = {}, request
+    try:
+        outputs = await _outputs(version, request, timeout_ns, call.seconds_left(request_seconds), gone)
+    except ServeError as failure:
+        failure.is_counted = True
+        raise
+    call.request = None
+    return version, outputs
+
+
+async def _outputs(
+    version: Version, request: Request, timeout_ns: int, seconds_left: float, gone: asyncio.Future | None
+) -> dict[str, np.ndarray]:
+    """Waits for the outputs of a request, or gives it up when nothing of its time, `timeout_ns`, is left."""
     answer = asyncio.wrap_future(request)
     waiting = {answer} if gone is None else {answer, gone}
     try:
-        await asyncio.wait(waiting, timeout=timeout_ns / 1e9, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(waiting, timeout=max(0.0, seconds_left), return_when=asyncio.FIRST_COMPLETED)
     except asyncio.CancelledError:  # the client of gRPC has left
         _give_up(version, request, Reason.CANCELLED)
         answer.cancel()
@@ -153,5 +192,4 @@ async def run(
         answer.cancel()
         words = "the client has left" if has_left else f"the request took longer than {milliseconds(timeout_ns)}"
         raise ServeError(reason, words)
-    call.request = None
-    return version, answer.result()
+    return answer.result()

@@ -12,7 +12,9 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from ._errors import Reason
 from ._settings import Settings
+from ._statistics import Refusals
 
 _MOST_HEAD_BYTES = 1 << 16
 
@@ -21,8 +23,9 @@ def _body_of(error: str) -> bytes:
     return json.dumps({"error": error}).encode()
 
 
-async def _too_many(most: int, scope: Any, receive: Any, send: Any) -> None:
+async def _too_many(most: int, refusals: Refusals, scope: Any, receive: Any, send: Any) -> None:
     """The application of requests beyond the limit of connections."""
+    refusals.add("http", Reason.FULL)
     body = _body_of(f"too many connections: the server takes {most} at one time")
     headers = [
         (b"content-type", b"application/json"),
@@ -43,12 +46,14 @@ class _LimitedConnection(HttpToolsProtocol):
     """uvicorn's connection with timers: one runs while a head is awaited, one while the client does not read."""
 
     settings: Settings
+    refusals: Refusals
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self._served = self.app
         self._write_timer: asyncio.TimerHandle | None = None
         self._head_timer: asyncio.TimerHandle | None = None
+        self._has_begun = False  # a request
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -82,6 +87,7 @@ class _LimitedConnection(HttpToolsProtocol):
         """uvicorn tells operators to install a library for WebSockets, which no endpoint has."""
 
     def _refuse(self, status: int, error: str) -> None:
+        self.refusals.add("http", Reason.TOO_LARGE if status == 431 else Reason.INVALID)
         body = _body_of(error)
         head = (
             f"HTTP/1.1 {status} {http.HTTPStatus(status).phrase}\r\ncontent-type: application/json\r\n"
@@ -91,6 +97,7 @@ class _LimitedConnection(HttpToolsProtocol):
         self.transport.close()
 
     def on_message_begin(self) -> None:
+        self._has_begun = True
         if self._head_timer is None:  # else it runs since the connection began
             self._await_head()
         super().on_message_begin()
@@ -117,13 +124,18 @@ class _LimitedConnection(HttpToolsProtocol):
         self._head_is_here()
         most = self.settings.max_connections
         is_full = len(self.connections) > most or len(self.tasks) >= most
-        self.app = functools.partial(_too_many, most) if is_full else self._served
+        self.app = functools.partial(_too_many, most, self.refusals) if is_full else self._served
         super().on_headers_complete()
 
     def _await_head(self) -> None:
         self._head_bytes = 0  # of reads
         self._found_of_head = 0  # by the parser
-        self._head_timer = self.loop.call_later(self.settings.header_seconds, self.transport.abort)
+        self._head_timer = self.loop.call_later(self.settings.header_seconds, self._give_up_head)
+
+    def _give_up_head(self) -> None:
+        if self._has_begun:  # else the client has sent nothing yet
+            self.refusals.add("http", Reason.TOO_SLOW)
+        self.transport.abort()
 
     def _head_is_here(self) -> None:
         if self._head_timer is not None:
@@ -143,6 +155,6 @@ class _LimitedConnection(HttpToolsProtocol):
             super().resume_writing()
 
 
-def connections_of(settings: Settings) -> type[_LimitedConnection]:
+def connections_of(settings: Settings, refusals: Refusals) -> type[_LimitedConnection]:
     """The class of connections for a server."""
-    return type("Connection", (_LimitedConnection,), {"settings": settings})
+    return type("Connection", (_LimitedConnection,), {"settings": settings, "refusals": refusals})

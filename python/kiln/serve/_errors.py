@@ -39,6 +39,8 @@ class ServeError(Exception):
     def __init__(self, reason: Reason, message: str):
         super().__init__(message)
         self.reason = reason
+        self.is_counted = False
+        """Whether the statistics of a version have it."""
 
 
 def milliseconds(ns: int) -> str:

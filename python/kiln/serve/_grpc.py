@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import math
 import time
@@ -14,7 +15,8 @@ import numpy as np
 from google.protobuf.message import DecodeError
 from google.protobuf.wrappers_pb2 import StringValue
 
-from ._calls import Call, check_parameters, check_tensor, run
+from ._batcher import clock_ns
+from ._calls import Call, check_parameters, check_tensor, in_turn, run
 from ._errors import Reason, ServeError, invalid
 from ._fields import METHODS, METHODS_NOT_SUPPORTED
 from ._messages import MESSAGES, PACKAGE
@@ -36,7 +38,9 @@ _QUIET_S = 0.1  # without a new call, after which none is taken to wait when the
 _ANSWERED_WHILE_STOPPING = ("ServerLive", "ServerReady", "ModelReady")  # they tell that the server stops, or lives
 _MOST_OF_GRPC = (1 << 31) - 1  # of a number among its options
 _MOST_DETAILS = 1000  # characters of a status; clients refuse long ones
-_LONG_NUMBERS = 1 << 17  # bytes of a message above which a thread reads numbers in it, so that other requests go on
+# Bytes of a message above which a thread reads numbers in it. Other requests go on between its tensors; while it reads
+# one of them it holds the interpreter's lock.
+_LONG_NUMBERS = 1 << 17
 
 _CONTENTS = {
     "BOOL": "bool_contents",
@@ -57,8 +61,8 @@ def _parameters(held: Any) -> dict[str, Any]:
     return found
 
 
-def _read_call(request: Any) -> Call:
-    call = Call(request.model_name, request.model_version, request.id)
+def _read_call(request: Any, since_ns: int) -> Call:
+    call = Call(request.model_name, request.model_version, request.id, since_ns=since_ns)
     call.read_parameters(_parameters(request.parameters))
     raw = request.raw_input_contents
     if raw and len(raw) != len(request.inputs):
@@ -109,6 +113,18 @@ def _answer(version: Version, call_id: str, outputs: dict[str, np.ndarray]) -> A
         answer.outputs.add(name=name, datatype=version.output_types[name], shape=array.shape)
         answer.raw_output_contents.append(array.tobytes())
     return answer
+
+
+def _in_stream(answer: Any, error: str = "") -> Any:
+    """An answer in a stream. It is the only one to its request, which Triton's clients are told by a parameter."""
+    told = MESSAGES["ModelStreamInferResponse"](infer_response=answer, error_message=error)
+    told.infer_response.parameters["triton_final_response"].bool_param = True
+    return told
+
+
+def _error_in_stream(call_id: str, error: str) -> Any:
+    """An error in a stream. Triton's clients find its request by the answer's id."""
+    return _in_stream(MESSAGES["ModelInferResponse"](id=call_id), error)
 
 
 class Calls:
@@ -198,34 +214,34 @@ class Servicer:
 
         It takes the request out of the list, which its caller keeps. So nobody holds the message while its tensors wait.
         """
+        since_ns = clock_ns()
+        limit = self._server.settings.request_seconds
+        limit = limit if seconds is None else min(limit, seconds)
         self._server.budget.take(size)
         call: Call | None = None
         try:
             if taken_once[0].raw_input_contents or size <= _LONG_NUMBERS:
-                call = _read_call(taken_once.pop())
+                call = _read_call(taken_once.pop(), since_ns)
             else:
-                async with self._long_numbers:
-                    call = await asyncio.to_thread(_read_call, taken_once.pop())
-            limit = self._server.settings.request_seconds
-            version, outputs = await run(self._repository, call, limit if seconds is None else min(limit, seconds))
+                call = await in_turn(self._long_numbers, limit, _read_call, taken_once.pop(), since_ns)
+            version, outputs = await run(self._repository, call, limit)
         finally:
             self._server.budget.give_back_after(call and call.request, size)
         return _answer(version, call.id, outputs)
 
     async def _answer_in_stream(self, taken_once: list[bytes]) -> Any:
         """The answer to the message in a list, which it takes out of it."""
-        response = MESSAGES["ModelStreamInferResponse"]
         call_id, size = "", len(taken_once[0])
         try:
-            requests = [_parse("ModelInferRequest", taken_once.pop())]
-            call_id = requests[0].id
-            return response(infer_response=await self.infer(requests, size))
+            with self._server.refusals.of("grpc"):
+                requests = [_parse("ModelInferRequest", taken_once.pop())]
+                call_id = requests[0].id
+                return _in_stream(await self.infer(requests, size))
         except ServeError as failure:
-            # Triton's clients find the request of an error by the answer's id.
-            return response(error_message=str(failure), infer_response={"id": call_id})
+            return _error_in_stream(call_id, str(failure))
         except Exception as failure:
             log.exception("a request of a stream failed")
-            return response(error_message=f"{type(failure).__name__}: {failure}", infer_response={"id": call_id})
+            return _error_in_stream(call_id, f"{type(failure).__name__}: {failure}")
 
     # Calls.
 
@@ -238,17 +254,21 @@ class Servicer:
         """
         method = None if name == "ModelInfer" else getattr(self, name)
 
+        async def answer(context: Any) -> bytes:
+            self.calls.take(name)
+            taken_once = [await self.receiver.receive(context)]
+            size = len(taken_once[0])
+            taken_once = [_parse(f"{name}Request", taken_once.pop())]
+            if method is None:
+                found = await self.infer(taken_once, size, context.time_remaining())
+            else:
+                found = await method(taken_once.pop())
+            return self._counted(found.SerializeToString(), context)
+
         async def call(_: Any, context: Any) -> bytes:
             try:
-                self.calls.take(name)
-                taken_once = [await self.receiver.receive(context)]
-                size = len(taken_once[0])
-                taken_once = [_parse(f"{name}Request", taken_once.pop())]
-                if method is None:
-                    answer = await self.infer(taken_once, size, context.time_remaining())
-                else:
-                    answer = await method(taken_once.pop())
-                return self._counted(answer.SerializeToString(), context)
+                with self._server.refusals.of("grpc") if method is None else contextlib.nullcontext():
+                    return await answer(context)
             except ServeError as failure:
                 _set_status(context, failure.reason.grpc_code, str(failure))
             except Exception as failure:
@@ -269,11 +289,10 @@ class Servicer:
         """The bytes of an answer, and how many of them count. One that there is no room for becomes an error."""
         answer = response.SerializeToString()
         try:
-            self._server.budget.take_answer(len(answer))
+            with self._server.refusals.of("grpc"):
+                self._server.budget.take_answer(len(answer))
         except ServeError as failure:
-            kind = MESSAGES["ModelStreamInferResponse"]
-            told = kind(error_message=str(failure), infer_response={"id": response.infer_response.id})
-            return told.SerializeToString(), 0
+            return _error_in_stream(response.infer_response.id, str(failure)).SerializeToString(), 0
         return answer, len(answer)
 
     def stream(self) -> Any:
@@ -282,12 +301,12 @@ class Servicer:
 
         async def call(_: Any, context: Any) -> AsyncIterator[bytes]:
             try:
-                self.calls.take("ModelStreamInfer")
+                with self._server.refusals.of("grpc"):
+                    self.calls.take("ModelStreamInfer")
+                    if self._streams >= _MOST_STREAMS:
+                        raise ServeError(Reason.FULL, f"{_MOST_STREAMS} streams are open; try again later")
             except ServeError as failure:
                 _set_status(context, failure.reason.grpc_code, str(failure))
-                return
-            if self._streams >= _MOST_STREAMS:
-                _set_status(context, "RESOURCE_EXHAUSTED", f"{_MOST_STREAMS} streams are open; try again later")
                 return
             self._streams += 1
             answers: asyncio.Queue = asyncio.Queue()

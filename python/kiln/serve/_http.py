@@ -18,7 +18,7 @@ from ._bodies import Body, read_body
 from ._calls import run
 from ._config import ConfigError, config_from_json, config_to_json
 from ._errors import Reason, ServeError, invalid
-from ._http_tensors import HEADER_LENGTH, Answer, encode, parse
+from ._http_tensors import HEADER_LENGTH, Answer, check_json_size, encode, parse
 from ._metrics import CONTENT_TYPE, metrics_text
 
 if TYPE_CHECKING:
@@ -64,20 +64,20 @@ class _Exchange:
         await self.answer_json({"error": str(failure)}, failure.reason.http_status, headers)
 
 
-Handler = Callable[["Endpoints", _Exchange], Awaitable[None]]
+Handler = Callable[["Handlers", _Exchange], Awaitable[None]]
 
 
-class _Endpoint:
+class _Application:
     """A handler as an ASGI application: errors become answers, and requests lines of the log."""
 
-    def __init__(self, endpoints: Endpoints, handler: Handler):
-        self._endpoints, self._handler = endpoints, handler
+    def __init__(self, handlers: Handlers, handler: Handler):
+        self._handlers, self._handler = handlers, handler
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         exchange = _Exchange(scope, receive, send)
         started = time.monotonic()
         try:
-            await self._handler(self._endpoints, exchange)
+            await self._handler(self._handlers, exchange)
         except ServeError as failure:
             if failure.reason is not Reason.CANCELLED:
                 # After a body that was not read as a whole the connection is of no more use.
@@ -88,7 +88,7 @@ class _Endpoint:
                 raise  # the answer has begun: uvicorn ends the connection
             await exchange.answer_error(ServeError(Reason.INTERNAL, f"{type(failure).__name__}: {failure}"))
         finally:
-            if self._endpoints.server.settings.log_requests:
+            if self._handlers.server.settings.log_requests:
                 fields = {
                     "method": scope["method"],
                     "path": scope["path"],
@@ -98,7 +98,7 @@ class _Endpoint:
                 access.info("request", extra=fields)
 
 
-class Endpoints:
+class Handlers:
     """The handlers of all paths."""
 
     def __init__(self, server: Server):
@@ -128,19 +128,19 @@ class Endpoints:
                 ("GET", f"{model}{part}/stats", kind.statistics),
                 ("POST", f"{model}{part}/infer", kind.infer),
             ]
-        routes = [Route(path, _Endpoint(self, handler), methods=[method]) for method, path, handler in table]
+        routes = [Route(path, _Application(self, handler), methods=[method]) for method, path, handler in table]
         made = Starlette(routes=routes, exception_handlers={HTTPException: _no_such_path})
         made.router.redirect_slashes = False  # a redirection would name whatever host the client has sent
         return made
 
     async def live(self, exchange: _Exchange) -> None:
-        await exchange.answer(200, [], _JSON)
+        await exchange.answer_json({"live": True})
 
     async def ready(self, exchange: _Exchange) -> None:
         if not self.server.is_ready:
             why = self.server.failure or "it loads models, or stops"
             raise ServeError(Reason.UNAVAILABLE, f"the server is not ready: {why}")
-        await exchange.answer(200, [], _JSON)
+        await exchange.answer_json({"ready": True})
 
     async def server_metadata(self, exchange: _Exchange) -> None:
         await exchange.answer_json(self.server.metadata())
@@ -152,8 +152,9 @@ class Endpoints:
         await exchange.answer_json(version.metadata(there))
 
     async def model_ready(self, exchange: _Exchange) -> None:
-        self.repository.find(exchange.path["model"], exchange.path.get("version"))  # raises what is not ready, and why
-        await exchange.answer(200, [], _JSON)
+        name = exchange.path["model"]
+        self.repository.find(name, exchange.path.get("version"))  # raises what is not ready, and why
+        await exchange.answer_json({"name": name, "ready": True})
 
     async def model_config(self, exchange: _Exchange) -> None:
         version = self.repository.find(exchange.path["model"], exchange.path.get("version"))
@@ -172,6 +173,7 @@ class Endpoints:
     async def _json_of(self, exchange: _Exchange) -> dict[str, Any]:
         """The object in a request's body; an empty body is an empty object."""
         async with self._body(exchange) as body:
+            check_json_size(body.data.size, self.server.settings)
             text = bytes(body.data)
         try:
             found = json.loads(text) if text.strip() else {}
@@ -203,6 +205,10 @@ class Endpoints:
         return read_body(exchange.receive, exchange.headers, self.server.settings, self.server.budget)
 
     async def infer(self, exchange: _Exchange) -> None:
+        with self.server.refusals.of("http"):
+            await self._infer(exchange)
+
+    async def _infer(self, exchange: _Exchange) -> None:
         async with self._body(exchange) as body:
             name, number = exchange.path["model"], exchange.path.get("version", "")
             found = self.repository.find(name, number)  # one that is not there is told before what is wrong with the body
@@ -213,6 +219,7 @@ class Endpoints:
                 body.data,
                 lambda: [(spec.name, spec.datatype, spec.client_shape) for spec in found.inputs],
                 self._long_json,
+                self.server.settings,
             )
             gone = asyncio.ensure_future(_until_gone(exchange.receive))
             try:
@@ -222,7 +229,9 @@ class Endpoints:
                 body.request = call.request
         del body  # not held while the answer is sent
         answer = Answer(version.name, str(version.number), call.id, outputs, version.output_types)
-        parts, header_size = await encode(answer, binary, self._long_json)
+        parts, header_size = await encode(
+            answer, binary, self._long_json, call.seconds_left(self.server.settings.request_seconds)
+        )
         del outputs, answer
         headers: Headers = []
         content_type = _JSON

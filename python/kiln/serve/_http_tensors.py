@@ -11,13 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import Call, check_parameters, check_tensor
-from ._errors import invalid
+from ._calls import Call, check_parameters, check_tensor, in_turn
+from ._errors import Reason, ServeError, invalid
+from ._settings import Settings
 from ._types import ITEM_BYTES, array_from_json, list_for_json
 
 HEADER_LENGTH = "inference-header-content-length"
-_LONG_JSON = 1 << 17  # bytes above which a thread parses, so that other requests go on
-_MANY_NUMBERS = 1 << 14  # in an answer's JSON, above which a thread writes
+# Bytes of JSON above which a thread reads it, and numbers above which a thread writes them. Other requests go on between
+# the steps of that thread. They wait during each: json and numpy hold the interpreter's lock for a whole text or list,
+# 10 to 30 ms for a MiB. So the JSON of a request has a limit of its own.
+_LONG_JSON = 1 << 17
+_MANY_NUMBERS = 1 << 14
 
 
 Spec = tuple[str, str, tuple[int, ...]]
@@ -35,6 +39,16 @@ class Binary:
         return self.by_name.get(name, self.default)
 
 
+def check_json_size(size: int, settings: Settings) -> None:
+    """Raises ServeError for JSON that would hold up other requests for too long."""
+    if size > settings.max_json_bytes:
+        raise ServeError(
+            Reason.TOO_LARGE,
+            f"the JSON of the request has {size} bytes; max_json_bytes (--max-json-mib) allows {settings.max_json_bytes}: "
+            "send the numbers as binary data behind the JSON (binary_data_size)",
+        )
+
+
 async def parse(
     model: str,
     version: str,
@@ -42,8 +56,9 @@ async def parse(
     data: np.ndarray,
     inputs_of: Callable[[], Sequence[Spec]],
     one_at_a_time: asyncio.Lock,
+    settings: Settings,
 ) -> tuple[Call, Binary]:
-    """Reads a request for inference. Raises ServeError with what is wrong.
+    """Reads a request for inference, all of whose body has come. Raises ServeError with what is wrong.
 
     `inputs_of` tells the model's inputs; it is asked for a body without JSON alone, whose shape follows from them.
     Python's numbers take many times the memory of their text, so long texts are parsed one at a time.
@@ -57,10 +72,10 @@ async def parse(
         raise invalid(f"the header {HEADER_LENGTH} is {header!r}; the body has {data.size} bytes")
     if header is not None and size == 0:
         return _raw(model, version, data, inputs_of()), Binary(default=True)
-    reader = _Reader(model, version, data, size)
+    check_json_size(size, settings)
+    reader = _JsonReader(model, version, data, size)
     if size > _LONG_JSON:
-        async with one_at_a_time:
-            await asyncio.to_thread(reader.read)
+        await in_turn(one_at_a_time, settings.request_seconds, reader.read)
     else:
         reader.read()
     return reader.call, reader.binary
@@ -98,7 +113,7 @@ def _parameters(owner: dict[str, Any], where: str) -> dict[str, Any]:
     return found
 
 
-class _Reader:
+class _JsonReader:
     """Reads the JSON of a request, and takes the inputs that are bytes behind it."""
 
     def __init__(self, model: str, version: str, data: np.ndarray, json_size: int):
@@ -175,12 +190,14 @@ class Answer:
     """The protocol's types of outputs by name."""
 
 
-async def encode(answer: Answer, binary: Binary, one_at_a_time: asyncio.Lock) -> tuple[list[Any], int]:
-    """The parts of an answer's body, and the size of the JSON, which is the first part."""
+async def encode(
+    answer: Answer, binary: Binary, one_at_a_time: asyncio.Lock, seconds_left: float
+) -> tuple[list[Any], int]:
+    """The parts of an answer's body, and the size of the JSON, which is the first part. Raises ServeError where long
+    JSON cannot be written in the time that is left."""
     if sum(array.size for name, array in answer.outputs.items() if not binary.of(name)) <= _MANY_NUMBERS:
         return _encode(answer, binary)
-    async with one_at_a_time:
-        return await asyncio.to_thread(_encode, answer, binary)
+    return await in_turn(one_at_a_time, seconds_left, _encode, answer, binary)
 
 
 def _encode(answer: Answer, binary: Binary) -> tuple[list[Any], int]:

@@ -109,7 +109,7 @@ class Instance:
         """Whether a request is to be run: it was not cancelled, and its time is not over."""
         if not request.set_running_or_notify_cancel():
             return False
-        if request.timeout_ns is not None and now >= request.queued_ns + request.timeout_ns:
+        if request.timeout_ns is not None and request.deadline_ns is not None and now >= request.deadline_ns:
             words = f"the request took longer than {milliseconds(request.timeout_ns)}"
             self._fail(request, ServeError(Reason.EXPIRED, words))
             return False

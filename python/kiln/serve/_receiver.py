@@ -98,7 +98,7 @@ class Receiver:
             await asyncio.wait({reading, wanted}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
         finally:
             if wanted.done():
-                self._leaving -= 1  # the place is left before anything else runs
+                self._leaving -= 1  # no other task runs between here and `_leave`, where the place becomes free
             else:
                 self._slow.remove(wanted)
         if reading.done():

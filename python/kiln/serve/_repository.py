@@ -37,7 +37,8 @@ class _Model:
     failed: dict[int, str] = dataclasses.field(default_factory=dict)
     """Reasons of versions that could not be loaded."""
     state: str = UNAVAILABLE
-    reason: str = ""
+    reason: str = "it has not been loaded yet"
+    """Why it is not served, or why an older version of it is."""
     fingerprint: tuple = ()
     unloaded_by_client: bool = False
     """Whether it stays unloaded until a client loads it, also where its files change."""
@@ -101,21 +102,22 @@ class Repository:
         return model
 
     def find(self, name: str, version: str | int | None = None) -> Version:
-        """A version that is ready; the highest one without a number. Raises ServeError."""
+        """A version that is ready; the highest one without a number. Raises ServeError.
+
+        While a model has no version that is ready, nobody knows which it will have: each number is UNAVAILABLE then.
+        """
         model = self._model(name)
         versions = model.versions  # replaced as a whole, never changed
-        if version in (None, ""):
-            if versions:
-                return _alive(versions[max(versions)])
-            why = model.reason and f": {model.reason}"
-            raise ServeError(Reason.UNAVAILABLE, f"model {name!r} is not ready{why}")
-        number = int(version) if str(version).isascii() and str(version).isdigit() and len(str(version)) < 19 else None
+        is_any = version in (None, "")
+        number = max(versions, default=None) if is_any else _number_of(version)
         if number in versions:
             return _alive(versions[number])
         if number in model.failed:
-            raise ServeError(
-                Reason.UNAVAILABLE, f"version {version} of model {name!r} is not ready: {model.failed[number]}"
-            )
+            why = model.failed[number]
+            raise ServeError(Reason.UNAVAILABLE, f"version {version} of model {name!r} is not ready: {why}")
+        if not versions and (is_any or number is not None):
+            why = "it is being loaded" if model.state == LOADING else model.reason
+            raise ServeError(Reason.UNAVAILABLE, f"model {name!r} is not ready: {why}")
         raise ServeError(
             Reason.NOT_FOUND, f"model {name!r} has no version {version!r}; ready are {sorted(versions) or 'none'}"
         )
@@ -168,16 +170,18 @@ class Repository:
         tensors: Mapping[str, Tensor],
         outputs: Sequence[str] | None = None,
         timeout_ns: int | None = None,
+        since_ns: int | None = None,
     ) -> tuple[Version, Request]:
-        """Puts a request in the queue of a version. Raises ServeError."""
+        """Puts a request in the queue of a version. Its time began at `since_ns`, or begins now. Raises ServeError."""
         for _ in range(_TRIES):
             found = self.find(name, version)
             try:
-                return found, found.submit(tensors, outputs, timeout_ns)
+                return found, found.submit(tensors, outputs, timeout_ns, since_ns)
             except Closed:
                 continue  # another has taken its place, or the model is unloaded
             except ServeError as failure:
                 found.statistics.add_failure(failure.reason.name.lower())
+                failure.is_counted = True
                 raise
         raise ServeError(Reason.UNAVAILABLE, f"model {name!r} is being unloaded")
 
@@ -193,7 +197,8 @@ class Repository:
         with model.changing:
             before = model.state
             model.unloaded_by_client = False
-            model.state = READY if model.versions else LOADING
+            if not model.versions:
+                model.state, model.reason, model.failed = LOADING, "", {}
             fingerprint = model.source.fingerprint()
             try:
                 found = model.source.find(override)
@@ -201,6 +206,10 @@ class Repository:
                 versions, failed = self._load_versions(model.source, found)
             except Exception as failure:  # of the configuration: no version can be loaded
                 self._load_failed(name, model, before, fingerprint, _words(failure), cause=failure)
+            except BaseException:
+                if not model.versions:
+                    model.state, model.reason = UNAVAILABLE, "its load was interrupted"
+                raise
             if not versions:
                 only = len(failed) == 1
                 whys = [why if only else f"version {number}: {why}" for number, why in failed.items()]
@@ -367,6 +376,12 @@ def _close_all(versions: Mapping[int, Version]) -> None:
     with contextlib.ExitStack() as closing:
         for version in versions.values():
             closing.callback(version.close)
+
+
+def _number_of(version: str | int | None) -> int | None:
+    """The number that a client calls a version by; None where that is no number."""
+    text = str(version)
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def _alive(version: Version) -> Version:

@@ -24,10 +24,11 @@ from ._calls import Budget
 from ._connections import connections_of
 from ._errors import Reason, ServeError, invalid
 from ._grpc import make_server
-from ._http import Endpoints, override_of
+from ._http import Handlers, override_of
 from ._repository import Repository
 from ._settings import Settings
 from ._sources import BuildShapes, EngineSource, FileSource, OnlyShapes
+from ._statistics import Refusals
 from ._threads import LoopThread
 from ._types import OF_ENGINE
 from ._version import Tensor, Version
@@ -73,6 +74,7 @@ class Server:
             shapes = OnlyShapes(shapes.min, shapes.opt, shapes.max)
         self.repository = Repository(self.settings, shapes)
         self.budget = Budget(self.settings.max_bytes_in_flight)
+        self.refusals = Refusals()
         self.failed: dict[str, str] = {}
         """Models that could not be loaded when the server started, with the reasons."""
         self.failure: str | None = None
@@ -193,8 +195,8 @@ class Server:
         settings = self.settings
         listener = _listen("HTTP", settings.host, settings.http_port or 0)
         config = uvicorn.Config(
-            Endpoints(self).app(),
-            http=connections_of(settings),
+            Handlers(self).app(),
+            http=connections_of(settings, self.refusals),
             ws="none",
             lifespan="off",
             log_config=None,

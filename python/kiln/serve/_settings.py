@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import dataclasses
+import inspect
 import math
 import numbers
 from collections.abc import Callable
@@ -66,13 +69,16 @@ class Settings:
 
     max_request_bytes: int = 64 * MIB
     """The largest request, decompressed. It may not be above `max_bytes_in_flight`."""
+    max_json_bytes: int = 8 * MIB
+    """The largest JSON of a request, without the binary data behind it. No other request goes on while numbers in JSON
+    are read: 10 to 30 ms for a MiB."""
     max_bytes_in_flight: int = 1024 * MIB
     """Bytes of all requests that are being read, wait or run, and of answers that are being sent; above it requests are
     refused."""
     max_queue: int = 1024
     """Requests that may wait for one version of a model."""
     max_connections: int = 1024
-    """Connections of HTTP, and calls of gRPC at one time."""
+    """Connections of HTTP, and calls of gRPC, at one time."""
     header_seconds: float = 10
     """The time in which a client has to send the head of a request."""
     body_seconds: float = 60
@@ -82,7 +88,7 @@ class Settings:
     idle_seconds: float = 60
     """The time after which a connection without a request is closed."""
     request_seconds: float = 60
-    """The time for which a request may wait and run."""
+    """The time for which a request may wait and run, from when all of it has come."""
     drain_seconds: float = 30
     """The time that requests get to end when the server stops."""
 
@@ -115,9 +121,15 @@ class Settings:
                 raise SettingError(field.name, value, f"at most {LONGEST_SECONDS} seconds are possible")
             if field.name.endswith("_seconds") and value > LONGEST_SECONDS:
                 raise SettingError(field.name, value, f"at most {LONGEST_SECONDS} seconds are possible")
-        for name in ("max_request_bytes", "max_bytes_in_flight", "max_queue", "max_connections", "instances", "max_instances"):
+        for name in ("max_request_bytes", "max_json_bytes", "max_bytes_in_flight"):
+            if getattr(self, name) == 0:
+                raise SettingError(name, 0, "at least 1 byte is needed")
+        for name in ("max_queue", "max_connections", "instances", "max_instances"):
             if getattr(self, name) == 0:
                 raise SettingError(name, 0, "at least 1 is needed")
+        for name in ("header_seconds", "body_seconds", "request_seconds"):
+            if getattr(self, name) == 0:
+                raise SettingError(name, 0, "more than 0 is needed: no request would be in time")
         if self.max_request_bytes > self.max_bytes_in_flight:
             rule = f"no request may have more bytes than all together: {{max_bytes_in_flight}} allows {self.max_bytes_in_flight} bytes"
             raise SettingError("max_request_bytes", self.max_request_bytes, rule)
@@ -126,3 +138,17 @@ class Settings:
         for name in ("http_port", "grpc_port"):
             if (getattr(self, name) or 0) > 65535:
                 raise SettingError(name, getattr(self, name), "ports end at 65535")
+
+
+def descriptions() -> dict[str, str]:
+    """What the fields of Settings are, by name: the texts below them. Nothing where the source is not there."""
+    found = {}
+    with contextlib.suppress(OSError):
+        (kind,) = ast.parse(inspect.getsource(Settings)).body
+        assert isinstance(kind, ast.ClassDef)
+        for field, below in zip(kind.body, kind.body[1:]):
+            if not (isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)):
+                continue
+            if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) and isinstance(below.value.value, str):
+                found[field.target.id] = " ".join(below.value.value.split())
+    return found

@@ -120,8 +120,18 @@ class FolderSource:
         return there[0]
 
     def fingerprint(self) -> tuple:
-        """Changes when a file of the model does."""
-        return tuple(sorted((str(p), *_stamp(p)) for p in self.folder.rglob("*") if p.is_file()))
+        """Changes when a file of the model does. A timing cache in the folder is the build's, and written by each load."""
+        cache = self._timing_cache()
+        files = (path for path in self.folder.rglob("*") if path.is_file())
+        return tuple(sorted((str(path), *_stamp(path)) for path in files if cache is None or not _is_cache(path, cache)))
+
+    def _timing_cache(self) -> pathlib.Path | None:
+        """The file that config.pbtxt names; None without one, and where the configuration cannot be read."""
+        try:
+            name = _parameter(read_config(self.folder / "config.pbtxt"), "timing_cache")
+        except (ConfigError, OSError):
+            return None
+        return pathlib.Path(name).resolve() if name else None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -182,6 +192,12 @@ def _stamp(path: pathlib.Path) -> tuple:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
+def _is_cache(path: pathlib.Path, cache: pathlib.Path) -> bool:
+    """Whether a file is a timing cache, or becomes it: a build writes a file beside it first."""
+    is_its = path.name == cache.name or path.name.startswith(f".{cache.name}.")
+    return is_its and path.parent.resolve() == cache.parent
+
+
 def folders_of(repository: pathlib.Path, shapes: BuildShapes | None = None) -> Iterator[FolderSource]:
     """The models of a repository's folder. `shapes` are for ONNX files whose configuration says none."""
     for folder in sorted(repository.iterdir()):
@@ -235,7 +251,8 @@ def _build_onnx(
     said = BuildShapes(*(parse_shapes(_parameter(config, f"{part}_shapes") or "") for part in ("min", "opt", "max")))
     wanted = said if said.min or said.opt or said.max else shapes or said
     must_fit = wanted is said or isinstance(wanted, OnlyShapes)
-    most = config.max_batch_size or (_DEFAULT_BATCH if settings.max_batch_size is None else settings.max_batch_size)
+    # With a setting of 0 no requests are joined, but each may have several rows.
+    most = config.max_batch_size or settings.max_batch_size or _DEFAULT_BATCH
     level, tf32 = _parameter(config, "optimization_level"), _parameter(config, "tf32")
     if level is not None and not level.isdigit():
         raise ConfigError(f"parameter optimization_level is {level!r}; it may be from 0 to 5")
@@ -245,7 +262,7 @@ def _build_onnx(
     log.info("building %s; a plan loads faster: trtexec --onnx=... --saveEngine=model.plan", path)
     return build(
         path,
-        shapes=_ranges(path, wanted, max(most, 1), max(preferred, default=0), must_fit),
+        shapes=_ranges(path, wanted, most, max(preferred, default=0), must_fit),
         precision=_parameter(config, "precision"),
         optimization_level=None if level is None else int(level),
         tf32=None if tf32 is None else tf32 == "true",

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import bisect
+import collections
+import contextlib
 import dataclasses
 import threading
 import time
+from collections.abc import Iterator
+
+from ._errors import Reason, ServeError
 
 BOUNDS_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Upper bounds of the histograms' buckets."""
@@ -71,7 +76,11 @@ class Statistics:
         self.execution_count = 0
 
     def add_run(self, times: RunTimes, queued_ns: list[int], total_ns: list[int]) -> None:
-        """Counts a batch that ran: how long each of its requests that succeeded waited, and took in all."""
+        """Counts a batch that ran.
+
+        queued_ns: for each request that succeeded, the time for which it waited in the queue.
+        total_ns: for each of them, the time from its arrival in the queue to its results.
+        """
         count = len(total_ns)
         with self._lock:
             self.execution_count += 1
@@ -133,3 +142,32 @@ class Statistics:
                 for rows, batch in of.batches.items()
             ],
         }
+
+
+class Refusals:
+    """Counts requests for inference that no version's statistics have, by protocol and reason. Any thread may use it.
+
+    They were refused before they were in a queue, or their answers have found no room.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._counts: collections.Counter[tuple[str, str]] = collections.Counter()
+
+    def add(self, protocol: str, reason: Reason) -> None:
+        with self._lock:
+            self._counts[protocol, reason.name.lower()] += 1
+
+    @contextlib.contextmanager
+    def of(self, protocol: str) -> Iterator[None]:
+        """Counts the failure of a request, unless a version has, or its client has left by itself."""
+        try:
+            yield
+        except ServeError as failure:
+            if not failure.is_counted and failure.reason is not Reason.CANCELLED:
+                self.add(protocol, failure.reason)
+            raise
+
+    def snapshot(self) -> dict[tuple[str, str], int]:
+        with self._lock:
+            return dict(sorted(self._counts.items()))

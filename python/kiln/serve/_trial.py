@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import dataclasses
 from collections.abc import Callable
 from threading import Event
@@ -168,7 +169,14 @@ def why_not_joined(engine: Engine, stop: Event | None = None) -> str | None:
     Runs batches of two parts. A part's results have to keep every bit when the other part changes, whatever the
     magnitudes and signs of both. They have to be about the same when the parts change places, and when a part runs
     alone. Raises `kiln.Error` when `stop` is set meanwhile.
+
+    The runs have a thread of their own. The engine's next thread takes over its execution context when it has ended.
     """
+    with concurrent.futures.ThreadPoolExecutor(1, "kiln-trial") as pool:
+        return pool.submit(_why_not_joined, engine, stop).result()
+
+
+def _why_not_joined(engine: Engine, stop: Event | None) -> str | None:
     reason = _open_first_axis(engine)
     if reason is not None:
         return reason

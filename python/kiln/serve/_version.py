@@ -150,9 +150,16 @@ class Version:
     # Requests.
 
     def submit(
-        self, tensors: Mapping[str, Tensor], outputs: Sequence[str] | None = None, timeout_ns: int | None = None
+        self,
+        tensors: Mapping[str, Tensor],
+        outputs: Sequence[str] | None = None,
+        timeout_ns: int | None = None,
+        since_ns: int | None = None,
     ) -> Request:
-        """Puts a request in the queue. Raises ServeError for what does not fit, and `Closed`."""
+        """Puts a request in the queue. Its time began at `since_ns`, or begins now.
+
+        Raises ServeError for what does not fit, and `Closed`.
+        """
         for name in outputs or ():
             if name not in self.output_types:
                 raise invalid(f"{self._where} has no output {name!r}; its outputs are {list(self.output_types)}")
@@ -160,7 +167,7 @@ class Version:
         key = None
         if self.rules.joins:
             key = tuple(part.shape[1:] for part in given)
-        request = Request(given, rows, key, self._timeout(timeout_ns), outputs or ())
+        request = Request(given, rows, key, self._timeout(timeout_ns), outputs or (), since_ns)
         self._batcher.put(request)
         return request
 

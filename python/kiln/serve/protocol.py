@@ -28,7 +28,7 @@ from ._http_tensors import HEADER_LENGTH, Answer, Binary, encode, parse
 from ._messages import ModelConfig
 from ._settings import Settings
 from ._types import OF_ENGINE, check_bytes, numpy_type
-from ._version import Tensor as Given
+from ._version import Tensor as ClientTensor
 
 __all__ = ["Endpoint", "InferRequest", "Tensor", "tensors_of", "write_error"]
 
@@ -76,18 +76,14 @@ class InferRequest:
 class Endpoint:
     """Reads requests for inference and writes their answers, for one event loop.
 
-    Of the settings it keeps `max_request_bytes`, `max_bytes_in_flight` and `body_seconds`.
+    Of the settings it keeps `max_request_bytes`, `max_json_bytes`, `max_bytes_in_flight`, `body_seconds` and, where
+    requests wait for their turn to have long JSON read and written, `request_seconds`.
     """
 
     def __init__(self, settings: Settings | None = None):
         self._settings = settings or Settings()
         self._budget = Budget(self._settings.max_bytes_in_flight)
         self._long_json = asyncio.Lock()  # one at a time: Python's numbers take many times the memory of their text
-
-    @property
-    def bytes_in_flight(self) -> int:
-        """Bytes of the requests that are being read, or have no answer yet."""
-        return self._budget.used
 
     @contextlib.asynccontextmanager
     async def read(
@@ -108,7 +104,7 @@ class Endpoint:
             if _is_without_json(headers):
                 known = await inputs()
             specs = [(tensor.name, tensor.datatype, tensor.shape) for tensor in known]
-            call, binary = await parse(model, "", headers, body.data, lambda: specs, self._long_json)
+            call, binary = await parse(model, "", headers, body.data, lambda: specs, self._long_json, self._settings)
             arrays = {name: _array(name, tensor) for name, tensor in call.tensors.items()}
             call.tensors = {}
             limit = None if call.timeout_ns is None else call.timeout_ns / 1e9
@@ -120,7 +116,9 @@ class Endpoint:
         """The body of an answer, and its headers. `outputs` are those that were wanted, in that order."""
         types = {name: _datatype(name, array) for name, array in outputs.items()}
         answer = Answer(request.model, version, request._call.id, outputs, types)
-        parts, size = await encode(answer, request._binary, self._long_json)
+        parts, size = await encode(
+            answer, request._binary, self._long_json, request._call.seconds_left(self._settings.request_seconds)
+        )
         if len(parts) == 1:
             return parts[0], {"content-type": "application/json"}
         return b"".join(parts), {"content-type": "application/octet-stream", HEADER_LENGTH: str(size)}
@@ -148,7 +146,7 @@ def _datatype(name: str, array: np.ndarray) -> str:
     return datatype
 
 
-def _array(name: str, tensor: Given) -> np.ndarray:
+def _array(name: str, tensor: ClientTensor) -> np.ndarray:
     """An input's bytes as an array."""
     check_bytes(f"input {name!r}", tensor.datatype, tensor.shape, tensor.data)
     dtype = numpy_type(tensor.datatype)

@@ -96,8 +96,12 @@ class TritonPythonModel:
                         f"model {self._name!r}: {kind} {name!r} has dims {list(dims)} in config.pbtxt; the engine has "
                         f"{list(shape)}" + (" behind the batch" if self._most_rows else "")
                     )
-                dtype = pb_utils.triton_string_to_numpy(given["data_type"])
-                if dtype is None or np.dtype(dtype).name != tensor.dtype:
+                if given["data_type"] == "TYPE_BF16" or tensor.dtype == "bfloat16":
+                    raise pb_utils.TritonModelException(
+                        f"model {self._name!r}: {kind} {name!r} is {given['data_type']} in config.pbtxt; the engine has "
+                        f"{tensor.dtype}. Triton's Python backend has no arrays of BF16: FP32 or FP16 is needed in both"
+                    )
+                if np.dtype(pb_utils.triton_string_to_numpy(given["data_type"])).name != tensor.dtype:
                     raise pb_utils.TritonModelException(
                         f"model {self._name!r}: {kind} {name!r} is {given['data_type']} in config.pbtxt; the engine "
                         f"has {tensor.dtype}"
