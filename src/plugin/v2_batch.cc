@@ -77,10 +77,19 @@ Status infer_batched(InferContext& cx, nv::IPluginV2& plugin, const std::functio
   return {};
 }
 
-Result<int32_t> batch_of(std::span<const PluginTensor> tensors) {
-  const bool has_batch = !tensors.empty() && !tensors[0].extents.empty();
-  const int64_t batch = has_batch ? tensors[0].extents[0] : -1;
+Result<int32_t> batch_of(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) {
+  const auto batch_in = [](const PluginTensor& tensor) { return tensor.extents.empty() ? -1 : tensor.extents[0]; };
+  const int64_t batch = inputs.empty() ? -1 : batch_in(inputs[0]);
   if (batch < 0 || batch > kMostBatch) return error(Code::kCorrupt, "the first input tells no batch for ", kBatched);
+  const auto compare = [&](std::span<const PluginTensor> tensors, std::string_view what) -> Status {
+    for (size_t i = 0; i < tensors.size(); ++i)
+      if (const int64_t other = batch_in(tensors[i]); other != batch)
+        return error(Code::kCorrupt, what, " ", i, " has a batch of ", other, " and input 0 of ", batch,
+                     "; all tensors of ", kBatched, " have the same");
+    return {};
+  };
+  TRY(compare(inputs, "input"));
+  TRY(compare(outputs, "output"));
   return static_cast<int32_t>(batch);
 }
 

@@ -18,8 +18,8 @@ namespace kiln::plugin {
 Status infer_batched(InferContext& cx, nvinfer1::IPluginV2& plugin,
                      const std::function<Result<std::vector<DType>>()>& types, const PluginIdentity& identity);
 
-/// The batch. Fails for a damaged plan, whose first input has no valid batch extent.
-Result<int32_t> batch_of(std::span<const PluginTensor> tensors);
+/// Returns the batch. Fails for a damaged plan, where the first input has no valid batch or another tensor has another.
+Result<int32_t> batch_of(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs);
 /// The other extents.
 std::vector<nvinfer1::Dims> dims_within_batch(std::span<const PluginTensor> tensors);
 std::vector<nvinfer1::PluginTensorDesc> descs_within_batch(std::span<const PluginTensor> tensors);

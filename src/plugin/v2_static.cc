@@ -23,8 +23,8 @@ class StaticInterface : public V2Interface {
   size_t workspace_bytes(std::span<const PluginTensor>, std::span<const PluginTensor>) const final {
     return plugin_.getWorkspaceSize(batch_);
   }
-  Status change_shapes(std::span<const PluginTensor> inputs, std::span<const PluginTensor>) override {
-    batch_ = TRY(batch_of(inputs));
+  Status change_shapes(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) override {
+    batch_ = TRY(batch_of(inputs, outputs));
     return {};
   }
   int32_t enqueue(const PluginRun& run, cudaStream_t stream) final {
@@ -145,7 +145,7 @@ class PlainInterface final : public StaticInterface<nv::IPluginV2> {
   /// Plugins of old copy nothing of it when they are cloned, so a context's copy is told, too.
   Status change_shapes(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) override {
     const auto in = dims_within_batch(inputs), out = dims_within_batch(outputs);
-    batch_ = TRY(batch_of(inputs));
+    batch_ = TRY(batch_of(inputs, outputs));
     plugin_.configureWithFormat(in.data(), count_of(in), out.data(), count_of(out), types_of(inputs)[0],
                                 float_format_of(inputs), batch_);
     return {};
