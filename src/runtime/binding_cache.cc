@@ -116,8 +116,15 @@ Status BindingCache::bind_steps(Binding& binding, const plan::Segment& segment, 
   for (size_t s = segment.first; s < segment.end; ++s) {
     const auto states = [&](const KeepsState& step) { return states_.of(step, binding.profile, s); };
     binding.steps[s] = plan::is_control(binding.profile.steps[s])
-                           ? TRY(bind_control({engine_, binding.profile, binding.profile.steps[s], symbols, extents,
-                                               runner_, binding.growing}))
+                           ? TRY(bind_control({engine_,
+                                               binding.profile,
+                                               binding.profile.steps[s],
+                                               symbols,
+                                               extents,
+                                               runner_,
+                                               binding.growing,
+                                               states_,
+                                               {}}))
                            : TRY(engine_.bind_step(profile, static_cast<int>(s), tuning, extents, symbols, states));
     binding.workspace_bytes = std::max(binding.workspace_bytes, binding.steps[s]->workspace_bytes());
     if (!binding.steps[s]->has_check()) continue;

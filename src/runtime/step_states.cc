@@ -4,20 +4,33 @@
 
 namespace kiln::runtime {
 
-Result<std::byte*> StepStates::of(const KeepsState& step, const plan::Profile& profile, size_t s) {
-  const std::string& name = profile.steps[s].name;
-  const std::span<const plan::Step> before = std::span(profile.steps).first(s);
-  const std::ptrdiff_t place = std::ranges::count(before, name, &plan::Step::name);
-  if (const auto found = objects_.find({name, place, &step}); found != objects_.end())
+namespace {
+
+StepName name_of(const plan::Block& block, size_t s) {
+  const std::string& name = block.steps[s].name;
+  return {name, std::ranges::count(std::span(block.steps).first(s), name, &plan::Step::name)};
+}
+
+}  // namespace
+
+BodyPath path_of_body(const BodyPath& around, const plan::Block& block, size_t s, size_t index) {
+  BodyPath path = around;
+  path.emplace_back(name_of(block, s), index);
+  return path;
+}
+
+Result<std::byte*> StepStates::of(const KeepsState& step, const plan::Block& block, size_t s, const BodyPath& around) {
+  const StepName name = name_of(block, s);
+  const std::tuple object_key(around, name, &step);
+  if (const auto found = objects_.find(object_key); found != objects_.end())
     return reinterpret_cast<std::byte*>(found->second.get());
   const std::vector<std::byte> initial = step.initial_state();
-  const Key key(name, place, initial.size());
+  const Key key(around, name, initial.size());
   if (const auto found = states_.find(key); found != states_.end()) return found->second.data();
   if (initial.empty()) {
     auto object = TRY(step.initial_object());
     if (!object) return nullptr;
-    return reinterpret_cast<std::byte*>(
-        objects_.emplace(std::tuple(name, place, &step), std::move(object)).first->second.get());
+    return reinterpret_cast<std::byte*>(objects_.emplace(object_key, std::move(object)).first->second.get());
   }
   Buffer made;
   TRY(engine_.upload(initial, made));
