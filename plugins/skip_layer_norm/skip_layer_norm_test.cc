@@ -49,7 +49,8 @@ TEST_P(SkipLayerNorm, NormalizesTheSum) {
   for (const std::vector<int64_t>& extents : {std::vector<int64_t>{3, 2, 6, 1, 1}, {5, 6, 1, 1}, {2, 3, 6}})
     for (const bool has_bias : {false, true}) {
       const Tensor x = noise(extents, 1), skip = noise(extents, 2);
-      expect_outputs(kName, GetParam(), attributes(0, has_bias), {x, skip}, {expected(x, skip, has_bias)});
+      expect_outputs(kName, GetParam(), attributes(0, has_bias), {x, skip}, {expected(x, skip, has_bias)}, 1e-5,
+                     kAllWays);
     }
 }
 
@@ -80,7 +81,7 @@ TEST_P(SkipLayerNorm, RefusesWhatDoesNotFit) {
 TEST_P(SkipLayerNorm, OfBytesRoundsInputsAndOutput) {
   const Tensor x = within(noise({3, 2, 6, 1, 1}, 1), 0.8F), skip = within(noise({3, 2, 6, 1, 1}, 2), 1);
   const Tensor y = within(expected(in_bytes(x), in_bytes(skip), true), 3);
-  expect_outputs(kName, GetParam(), attributes(2, true), {x, skip}, {in_bytes(y)});
+  expect_outputs(kName, GetParam(), attributes(2, true), {x, skip}, {in_bytes(y)}, 1e-5, kAllWays);
   expect_outputs(kName, GetParam(), attributes(0, true), {x, skip}, {expected(x, skip, true)});
 }
 
