@@ -43,11 +43,9 @@ TEST_P(Gelu, AddsTheBiasInFrontOfAxesOfOne) {
 TEST_P(Gelu, RefusesAnotherNumberOfBiases) {
   const Attributes fields =
       Attributes().set("type_id", std::vector<int32_t>{0}).set("bias", std::vector<float>{1, 2, 3});
-  for (const Way way : kWays)
-    if (way != Way::kDynamicLayers) {
-      EXPECT_NE(run(way, "CustomGeluPluginDynamic", GetParam(), fields, {noise({2, 1}, 1)}).error.find("3 biases"),
-                std::string::npos);
-    }
+  for (const Way way : {Way::kLayers, Way::kEnqueue})
+    EXPECT_NE(run(way, "CustomGeluPluginDynamic", GetParam(), fields, {noise({2, 1}, 1)}).error.find("3 biases"),
+              std::string::npos);
 }
 
 TEST_P(Gelu, TakesHalves) {
@@ -56,6 +54,16 @@ TEST_P(Gelu, TakesHalves) {
   for (double& value : y.values) value = gelu(value);
   expect_outputs("CustomGeluPluginDynamic", GetParam(), Attributes().set("type_id", std::vector<int32_t>{1}), {x}, {y},
                  2e-3);
+}
+
+/// It takes no BF16: casts stand around its layers, as around a plugin of a program's.
+TEST_P(Gelu, CastsBf16) {
+  Tensor x = noise({5, 8}, 3, nv::DataType::kBF16);
+  for (double& value : x.values) value = std::round(value * 64) / 64;  // which BF16 holds
+  Tensor y = x;
+  for (double& value : y.values) value = gelu(value);
+  expect_outputs("CustomGeluPluginDynamic", GetParam(), Attributes().set("type_id", std::vector<int32_t>{0}), {x}, {y},
+                 0x1p-8, kAllWays);
 }
 
 TEST_P(Gelu, RefusesWhatItDoesNotHave) {

@@ -15,7 +15,10 @@ using api::testing::Workbench;
 
 class Expansion : public ::testing::Test {
  protected:
-  Expansion() { EXPECT_TRUE(initLibNvInferPlugins(nullptr, "")); }
+  Expansion() {
+    static api::testing::Logger& lasting = *new api::testing::Logger;  // the library keeps it
+    EXPECT_TRUE(initLibNvInferPlugins(&lasting, ""));
+  }
 
   std::unique_ptr<nv::IPluginV3> gelu() {
     const std::vector<nv::PluginField> fields = attributes.fields();
@@ -76,6 +79,47 @@ TEST_F(Expansion, OutlivesThePluginsWeights) {
   EXPECT_NEAR(y[3], 3.99993, 1e-4);   // gelu(4)
 }
 
+/// What the inspector says of an engine of a loop that applies a plugin three times to [0, 1], which it gives in `y`.
+std::string layers_of_loop(Workbench& w, nv::IPluginV3& plugin, std::vector<float>& y) {
+  const int32_t three = 3;
+  nv::ITensor* const x = w.input("x", {2});
+  nv::ILoop* const loop = w->addLoop();
+  loop->addTripLimit(*w->addConstant(dims({}), {nv::DataType::kINT32, &three, 1})->getOutput(0), nv::TripLimit::kCOUNT);
+  nv::IRecurrenceLayer* const carried = loop->addRecurrence(*x);
+  nv::ITensor* const value = carried->getOutput(0);
+  nv::IPluginV3Layer* const layer = w->addPluginV3(&value, 1, nullptr, 0, plugin);
+  EXPECT_NE(layer, nullptr) << w.take_error();
+  if (!layer) return "";
+  layer->setName("my gelu");
+  carried->setInput(1, *layer->getOutput(0));
+  w.mark(loop->addLoopOutput(*value, nv::LoopOutput::kLAST_VALUE)->getOutput(0));
+  w.config->setProfilingVerbosity(nv::ProfilingVerbosity::kDETAILED);
+  y = w.run({{"x", {{2}, {0, 1}}}});
+  Running running(w);
+  if (!running.engine) return running.error;
+  const std::unique_ptr<nv::IEngineInspector> inspector(running.engine->createEngineInspector());
+  return inspector->getEngineInformation(nv::LayerInformationFormat::kJSON);
+}
+
+TEST_F(Expansion, IsOfPluginsInLoops) {
+  std::vector<float> y;
+  const std::string layers = layers_of_loop(w, *gelu(), y);
+  EXPECT_NE(layers.find("my gelu"), std::string::npos) << layers;
+  EXPECT_EQ(layers.find("\"LayerType\": \"Plugin\""), std::string::npos) << layers;
+  ASSERT_EQ(y.size(), 2U);
+  EXPECT_EQ(y[0], 0);
+  EXPECT_NEAR(y[1], 0.504147, 1e-4);  // gelu(gelu(gelu(1)))
+}
+
+/// The inspector would show a plugin in a loop.
+TEST_F(Expansion, InLoopsIsNotOfPluginsThatHaveAStandardOneInside) {
+  std::vector<float> y;
+  const std::string layers = layers_of_loop(w, *hold(gelu()), y);
+  EXPECT_NE(layers.find("\"LayerType\": \"Plugin\""), std::string::npos) << layers;
+  ASSERT_EQ(y.size(), 2U);
+  EXPECT_NEAR(y[1], 0.504147, 1e-4);
+}
+
 TEST_F(Expansion, OfAnUnfitTypeNamesLayerAndPlugin) {
   nv::ITensor* const x = w.input("x", {2, 4}, nv::DataType::kINT32);
   nv::IPluginV3Layer* const layer = w->addPluginV3(&x, 1, nullptr, 0, *gelu());
@@ -87,6 +131,20 @@ TEST_F(Expansion, OfAnUnfitTypeNamesLayerAndPlugin) {
   const std::string error = w.take_error();
   for (const char* part :
        {"my gelu", "CustomGeluPluginDynamic", "input 0 'x' is of data type kINT32; kFLOAT or kHALF is needed"})
+    EXPECT_NE(error.find(part), std::string::npos) << error;
+}
+
+TEST_F(Expansion, CastsNothingInAStronglyTypedNetwork) {
+  Workbench strong(1U << static_cast<uint32_t>(nv::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED));
+  nv::ITensor* const x = strong.input("x", {2, 4}, nv::DataType::kBF16);
+  nv::IPluginV3Layer* const layer = strong->addPluginV3(&x, 1, nullptr, 0, *gelu());
+  ASSERT_NE(layer, nullptr) << strong.take_error();
+  layer->setName("my gelu");
+  strong.mark(layer->getOutput(0));
+  const std::unique_ptr<nv::IHostMemory> plan(strong.builder->buildSerializedNetwork(*strong.network, *strong.config));
+  EXPECT_EQ(plan, nullptr);
+  const std::string error = strong.take_error();
+  for (const char* part : {"my gelu", "CustomGeluPluginDynamic", "input 0 'x' is of data type kBF16; kFLOAT or kHALF is needed"})
     EXPECT_NE(error.find(part), std::string::npos) << error;
 }
 

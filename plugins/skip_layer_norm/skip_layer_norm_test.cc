@@ -37,7 +37,8 @@ TEST_P(SkipLayerNorm, NormalizesTheSum) {
   for (const std::vector<int64_t>& extents : {std::vector<int64_t>{3, 2, 6, 1, 1}, {5, 6, 1, 1}, {2, 3, 6}})
     for (const bool has_bias : {false, true}) {
       const Tensor x = noise(extents, 1), skip = noise(extents, 2);
-      expect_outputs(kName, GetParam(), attributes(0, has_bias), {x, skip}, {expected(x, skip, has_bias)});
+      expect_outputs(kName, GetParam(), attributes(0, has_bias), {x, skip}, {expected(x, skip, has_bias)}, 1e-5,
+                     kAllWays);
     }
 }
 
@@ -55,6 +56,13 @@ TEST_P(SkipLayerNorm, TakesHalves) {
   expect_outputs(kName, GetParam(), attributes(1, true), {x, skip}, {expected(x, skip, true)}, 2e-3);
 }
 
+/// Its tensors are of one type: others are cast to the first one's.
+TEST_P(SkipLayerNorm, CastsFloatsOfAnotherType) {
+  const std::vector<int64_t> extents{3, 2, 6, 1, 1};
+  const Tensor x = noise(extents, 1, nv::DataType::kHALF), skip = noise(extents, 2);
+  expect_outputs(kName, GetParam(), attributes(1, true), {x, skip}, {expected(x, skip, true)}, 2e-3);
+}
+
 TEST_P(SkipLayerNorm, RefusesWhatDoesNotFit) {
   const Tensor x = noise({3, 2, 5, 1, 1}, 1);
   EXPECT_NE(error_of(kName, GetParam(), attributes(0, true), {x, x}).find("5 hidden units; gamma has 6"),
@@ -68,7 +76,7 @@ TEST_P(SkipLayerNorm, RefusesWhatDoesNotFit) {
 TEST_P(SkipLayerNorm, OfBytesRoundsInputsAndOutput) {
   const Tensor x = within(noise({3, 2, 6, 1, 1}, 1), 0.8F), skip = within(noise({3, 2, 6, 1, 1}, 2), 1);
   const Tensor y = within(expected(in_bytes(x), in_bytes(skip), true), 3);
-  expect_outputs(kName, GetParam(), attributes(2, true), {x, skip}, {in_bytes(y)});
+  expect_outputs(kName, GetParam(), attributes(2, true), {x, skip}, {in_bytes(y)}, 1e-5, kAllWays);
   expect_outputs(kName, GetParam(), attributes(0, true), {x, skip}, {expected(x, skip, true)});
 }
 

@@ -1,6 +1,7 @@
 #include "testing/plugin_bench.h"
 
 #include <NvInferPlugin.h>
+#include <NvOnnxParser.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,9 +11,11 @@
 #include <memory>
 
 #include "api/base/convert.h"
+#include "api/onnx/create.h"
 #include "tensor/host_tensor.h"
 #include "tensor/view.h"
 #include "testing/holders.h"
+#include "testing/onnx_model.h"
 
 namespace kiln::plugins::testing {
 namespace {
@@ -28,12 +31,6 @@ nv::Dims dims_of(const std::vector<int64_t>& extents) {
 }
 
 DType dtype_of(nv::DataType type) { return api::from_api(type).value(); }
-
-Shared<std::byte> bytes_of(const Tensor& tensor) {
-  const HostTensor host =
-      HostTensor::of(dtype_of(tensor.type), Extents(tensor.extents.begin(), tensor.extents.end()), tensor.values);
-  return {host.bytes().begin(), host.bytes().end()};
-}
 
 Tensor tensor_of(nv::DataType type, const std::vector<int64_t>& extents, const Shared<std::byte>& bytes) {
   Tensor tensor{extents, {}, type};
@@ -65,17 +62,14 @@ class Bench {
   Outcome run(const char* plugin, const char* version, const Attributes& attributes) {
     const std::vector<nv::PluginField> fields = attributes.fields();
     const nv::PluginFieldCollection collection{static_cast<int32_t>(fields.size()), fields.data()};
-    nv::ILayer* const layer = add(plugin, version, collection);
-    if (!layer) return {{}, errors()};
-    for (int i = 0; i < layer->getNbOutputs(); ++i) {
-      layer->getOutput(i)->setName(str("y", i).c_str());
+    const int count = is_onnx(way_) ? parse(plugin, version, attributes) : add_layer(plugin, version, collection);
+    if (count == 0) return {{}, errors()};
+    for (int i = 0; i < w_->getNbOutputs(); ++i)
       if (const auto at = static_cast<size_t>(i); at < output_ranges_.size())
-        set_range(layer->getOutput(i), output_ranges_[at]);
-      w_->markOutput(*layer->getOutput(i));
-    }
+        set_range(w_->getOutput(i), output_ranges_[at]);
     Running running(w_);
     if (!running.context) return {{}, running.error + errors()};
-    return run(running, layer->getNbOutputs());
+    return run(running, w_->getNbOutputs());
   }
 
  private:
@@ -85,6 +79,28 @@ class Bench {
   }
   static void set_range(nv::ITensor* tensor, float range) {
     if (range > 0) tensor->setDynamicRange(-range, range);
+  }
+
+  /// The number of the network's outputs, 0 where the plugin was refused.
+  int add_layer(const char* plugin, const char* version, const nv::PluginFieldCollection& fields) {
+    nv::ILayer* const layer = add(plugin, version, fields);
+    for (int i = 0; layer && i < layer->getNbOutputs(); ++i) {
+      layer->getOutput(i)->setName(str("y", i).c_str());
+      w_->markOutput(*layer->getOutput(i));
+    }
+    return w_->getNbOutputs();
+  }
+  /// The same of an ONNX model.
+  int parse(const char* plugin, const char* version, const Attributes& attributes) {
+    const auto place = way_ == Way::kOnnx ? NodePlace::kMain : NodePlace::kBranch;
+    model_ = onnx_model(plugin, version, attributes, inputs_, static_cast<int>(output_ranges_.size()), place).value();
+    const std::unique_ptr<nvonnxparser::IParser> parser(
+        static_cast<nvonnxparser::IParser*>(api::create_parser(w_.network.get(), &w_.logger, NV_ONNX_PARSER_VERSION)));
+    if (!parser->parse(model_.data(), model_.size(), nullptr)) return 0;
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      for (int k = 0; k < w_->getNbInputs(); ++k)
+        if (w_->getInput(k)->getName() == str("x", i)) set_range(w_->getInput(k), inputs_[i].range);
+    return w_->getNbOutputs();
   }
 
   nv::ILayer* add(const char* plugin, const char* version, const nv::PluginFieldCollection& fields) {
@@ -138,6 +154,8 @@ class Bench {
       running.context->setInputShape(name.c_str(), dims_of(inputs_[i].extents));
       running.context->setTensorAddress(name.c_str(), memory.back().data());
     }
+    Shared<std::byte> condition{std::byte{1}};
+    if (way_ == Way::kOnnxBranch) running.context->setTensorAddress("c", condition.data());
     Outcome outcome;
     for (int i = 0; i < num_outputs; ++i) {
       const std::string name = str("y", i);
@@ -172,10 +190,17 @@ class Bench {
   const std::vector<Tensor>& inputs_;
   const std::vector<float>& output_ranges_;
   std::deque<Shared<std::byte>> constants_;
+  std::string model_;  ///< an ONNX model, whose bytes the parser may borrow
   Workbench w_;
 };
 
 }  // namespace
+
+Shared<std::byte> bytes_of(const Tensor& tensor) {
+  const HostTensor host =
+      HostTensor::of(dtype_of(tensor.type), Extents(tensor.extents.begin(), tensor.extents.end()), tensor.values);
+  return {host.bytes().begin(), host.bytes().end()};
+}
 
 int64_t volume(const std::vector<int64_t>& extents) {
   int64_t result = 1;
@@ -257,6 +282,8 @@ const char* name_of(Way way) {
     case Way::kLayers: return "layers";
     case Way::kDynamicLayers: return "layers of dynamic shapes";
     case Way::kEnqueue: return "enqueue";
+    case Way::kOnnx: return "a node of ONNX";
+    case Way::kOnnxBranch: return "a node in a branch of ONNX";
   }
   return "?";
 }
@@ -267,10 +294,12 @@ Outcome run(Way way, const char* plugin, const char* version, const Attributes& 
 }
 
 void expect_outputs(const char* plugin, const char* version, const Attributes& attributes,
-                    const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs, double tolerance) {
+                    const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs, double tolerance,
+                    std::span<const Way> ways) {
   std::vector<float> ranges;
   for (const Tensor& y : outputs) ranges.push_back(y.range);
-  for (const Way way : kWays) {
+  for (const Way way : ways) {
+    if (is_onnx(way) && !has_onnx_form(attributes)) continue;
     SCOPED_TRACE(str(plugin, ' ', version, " by ", name_of(way)));
     const Outcome got = run(way, plugin, version, attributes, inputs, ranges);
     EXPECT_EQ(got.error, "");

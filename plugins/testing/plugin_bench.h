@@ -3,6 +3,7 @@
 
 #include <NvInfer.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ Tensor as_constant(Tensor tensor);
 int64_t volume(const std::vector<int64_t>& extents);
 /// Numbers between -1 and 1 that look random, the same ones for the same seed.
 Tensor noise(std::vector<int64_t> extents, int seed, nv::DataType type = nv::DataType::kFLOAT);
+/// The elements as memory has them.
+api::testing::Shared<std::byte> bytes_of(const Tensor& tensor);
 /// Tensors of floats as tensors of halves, whose values are rounded; others as they are.
 Tensor in_halves(Tensor tensor);
 std::vector<Tensor> in_halves(std::vector<Tensor> tensors);
@@ -61,9 +64,13 @@ class Attributes {
 enum class Way {
   kLayers,         ///< the builder puts layers in the plugin's place
   kDynamicLayers,  ///< so it does where all extents are known at run time alone
-  kEnqueue         ///< a plugin of the program's that has a standard one inside, and hands it its calls
+  kEnqueue,        ///< a plugin of the program's that has a standard one inside, and hands it its calls
+  kOnnx,           ///< a node of an ONNX model, which layers take the place of
+  kOnnxBranch      ///< such a node in each branch of an If, whose condition the run decides
 };
-inline constexpr Way kWays[] = {Way::kLayers, Way::kDynamicLayers, Way::kEnqueue};
+inline constexpr Way kWays[] = {Way::kLayers, Way::kDynamicLayers, Way::kEnqueue, Way::kOnnx};
+inline constexpr Way kAllWays[] = {Way::kLayers, Way::kDynamicLayers, Way::kEnqueue, Way::kOnnx, Way::kOnnxBranch};
+constexpr bool is_onnx(Way way) { return way == Way::kOnnx || way == Way::kOnnxBranch; }
 const char* name_of(Way way);
 
 struct Outcome {
@@ -71,14 +78,16 @@ struct Outcome {
   std::string error;        ///< of creating, building or running; empty if there was none
   bool has_plugin = false;  ///< whether the engine has a step that is a plugin
 };
-/// A network with bytes as inputs is strongly typed. `output_ranges` are those of the outputs; empty: none has one.
+/// A network with bytes as inputs is strongly typed. `output_ranges` are those of the outputs, 0 where one has none;
+/// empty: none has one, and the plugin is no node of ONNX.
 Outcome run(Way way, const char* plugin, const char* version, const Attributes& attributes,
             const std::vector<Tensor>& inputs, const std::vector<float>& output_ranges = {});
 
-/// Expects every way to be the one that ran, and to give the outputs within `tolerance`, relative to the greater of 1
-/// and the value.
+/// Expects each way that has a form for the attributes to be the one that ran, and to give the outputs within
+/// `tolerance`, relative to the greater of 1 and the value.
 void expect_outputs(const char* plugin, const char* version, const Attributes& attributes,
-                    const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs, double tolerance = 1e-5);
+                    const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs, double tolerance = 1e-5,
+                    std::span<const Way> ways = kWays);
 /// The error of adding, or building by layers, a plugin that does not fit.
 std::string error_of(const char* plugin, const char* version, const Attributes& attributes,
                      const std::vector<Tensor>& inputs);

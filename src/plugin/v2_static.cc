@@ -23,8 +23,8 @@ class StaticInterface : public V2Interface {
   size_t workspace_bytes(std::span<const PluginTensor>, std::span<const PluginTensor>) const final {
     return plugin_.getWorkspaceSize(batch_);
   }
-  Status change_shapes(std::span<const PluginTensor> inputs, std::span<const PluginTensor>) override {
-    batch_ = TRY(batch_of(inputs));
+  Status change_shapes(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) override {
+    batch_ = TRY(batch_of(inputs, outputs));
     return {};
   }
   int32_t enqueue(const PluginRun& run, cudaStream_t stream) final {
@@ -43,8 +43,9 @@ class TypedInterface : public StaticInterface<Plugin> {
   using StaticInterface<Plugin>::StaticInterface;
 
   Status infer(InferContext& cx, const PluginIdentity& identity) const final {
-    return infer_batched(
-        cx, this->plugin_, [&] { return output_types_of(this->plugin_, cx, identity); }, identity);
+    const int64_t batch = TRY(infer_batched(
+        cx, this->plugin_, [&] { return output_types_of(this->plugin_, cx, identity); }, identity));
+    return refuse_shared_outputs(this->plugin_, cx.num_inputs(), cx.num_outputs(), batch, identity);
   }
   nv::IPluginV2Ext* ext() const final { return &this->plugin_; }
 };
@@ -132,7 +133,8 @@ class PlainInterface final : public StaticInterface<nv::IPluginV2> {
                        "; an IPluginV2 has one type for all of its tensors");
       return std::vector<DType>(static_cast<size_t>(cx.num_outputs()), one);
     };
-    return infer_batched(cx, plugin_, types, identity);
+    TRY(infer_batched(cx, plugin_, types, identity));
+    return {};
   }
   bool supports(std::span<const PluginTensor> tensors, int, int position) const override {
     return takes_format(plugin_, tensors, position);
@@ -145,7 +147,7 @@ class PlainInterface final : public StaticInterface<nv::IPluginV2> {
   /// Plugins of old copy nothing of it when they are cloned, so a context's copy is told, too.
   Status change_shapes(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) override {
     const auto in = dims_within_batch(inputs), out = dims_within_batch(outputs);
-    batch_ = TRY(batch_of(inputs));
+    batch_ = TRY(batch_of(inputs, outputs));
     plugin_.configureWithFormat(in.data(), count_of(in), out.data(), count_of(out), types_of(inputs)[0],
                                 float_format_of(inputs), batch_);
     return {};

@@ -9,36 +9,6 @@
 
 namespace kiln::runtime {
 
-Result<std::byte*> StepStates::of(const KeepsState& step, const plan::Profile& profile, size_t s) {
-  const std::string& name = profile.steps[s].name;
-  const std::span<const plan::Step> before = std::span(profile.steps).first(s);
-  const std::ptrdiff_t place = std::ranges::count(before, name, &plan::Step::name);
-  if (const auto found = objects_.find({name, place, &step}); found != objects_.end())
-    return reinterpret_cast<std::byte*>(found->second.get());
-  const std::vector<std::byte> initial = step.initial_state();
-  const Key key(name, place, initial.size());
-  if (const auto found = states_.find(key); found != states_.end()) return found->second.data();
-  if (initial.empty()) {
-    auto object = TRY(step.initial_object());
-    if (!object) return nullptr;
-    return reinterpret_cast<std::byte*>(
-        objects_.emplace(std::tuple(name, place, &step), std::move(object)).first->second.get());
-  }
-  Buffer made;
-  TRY(engine_.upload(initial, made));
-  return states_.emplace(key, std::move(made)).first->second.data();
-}
-
-Status StepStates::make_objects(int profile) {
-  const plan::Profile& block = engine_.plan().profiles[static_cast<size_t>(profile)];
-  for (size_t s = 0; s < block.steps.size(); ++s)
-    for (const auto& loaded : engine_.kernels(profile, s))
-      if (const KeepsState* const keeps = loaded->keeps_state(); keeps && keeps->initial_state().empty())
-        static_cast<void>(
-            TRY(in_context(of(*keeps, block, s), [&] { return str("step '", block.steps[s].name, "'"); })));
-  return {};
-}
-
 BindingCache::~BindingCache() {
   for (std::unique_ptr<Binding>& binding : bindings_) runner_.retire(std::move(binding));
 }
@@ -146,8 +116,15 @@ Status BindingCache::bind_steps(Binding& binding, const plan::Segment& segment, 
   for (size_t s = segment.first; s < segment.end; ++s) {
     const auto states = [&](const KeepsState& step) { return states_.of(step, binding.profile, s); };
     binding.steps[s] = plan::is_control(binding.profile.steps[s])
-                           ? TRY(bind_control({engine_, binding.profile, binding.profile.steps[s], symbols, extents,
-                                               runner_, binding.growing}))
+                           ? TRY(bind_control({engine_,
+                                               binding.profile,
+                                               binding.profile.steps[s],
+                                               symbols,
+                                               extents,
+                                               runner_,
+                                               binding.growing,
+                                               states_,
+                                               {}}))
                            : TRY(engine_.bind_step(profile, static_cast<int>(s), tuning, extents, symbols, states));
     binding.workspace_bytes = std::max(binding.workspace_bytes, binding.steps[s]->workspace_bytes());
     if (!binding.steps[s]->has_check()) continue;

@@ -1,15 +1,12 @@
 /// The prepared bindings of a context: its latest sets of shapes.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <string>
-#include <tuple>
 #include <vector>
 
 #include "runtime/context_memory.h"
 #include "runtime/shape_state.h"
-#include "steps/keeps_state.h"
+#include "runtime/step_states.h"
 
 namespace kiln::runtime {
 
@@ -17,25 +14,6 @@ namespace kiln::runtime {
 enum class Runs : uint8_t {
   kEarlier,  ///< runs before the call that asks
   kLatest    ///< the run that the caller has queued and waited for, after it had asked for earlier ones
-};
-
-/// The state that steps keep from run to run, whichever of their kernels is bound.
-class StepStates {
- public:
-  explicit StepStates(const Engine& engine) : engine_(engine) {}
-  /// The state of step `s` of a profile. A step of the same name in another profile, of several the one at the same
-  /// place among them, goes on where this one is left.
-  Result<std::byte*> of(const KeepsState& step, const plan::Profile& profile, size_t s);
-  /// Makes the objects of a profile's steps: what cannot be made fails before any run. The error names the step.
-  Status make_objects(int profile);
-
- private:
-  /// Name of a step, its place among those of that name, and the bytes that it keeps.
-  using Key = std::tuple<std::string, std::ptrdiff_t, size_t>;
-  const Engine& engine_;
-  std::map<Key, Buffer> states_;
-  /// Objects by name and place of their step, and the step: profiles that load another have an object of their own.
-  std::map<std::tuple<std::string, std::ptrdiff_t, const KeepsState*>, std::unique_ptr<StateObject>> objects_;
 };
 
 class BindingCache {

@@ -127,9 +127,13 @@ void set_plugin_expander(const KilnExpander* expander) { expander_in_use() = exp
 Status expand_plugins(const Network& network, ir::Graph& graph, RangesAre ranges) {
   const KilnExpander* const expander = expander_in_use();
   std::vector<ir::NodeId> plugins;
-  for (int i = 0; expander && i < graph.num_nodes(); ++i)
-    if (const auto id = static_cast<ir::NodeId>(i); graph.alive(id) && graph.node(id).op.as<ops::Plugin>())
-      plugins.push_back(id);
+  for (int i = 0; expander && i < graph.num_nodes(); ++i) {
+    const auto id = static_cast<ir::NodeId>(i);
+    if (!graph.alive(id)) continue;
+    if (graph.node(id).op.as<ops::Plugin>()) plugins.push_back(id);
+    if (ranges == RangesAre::kKnown) continue;
+    for (const auto& body : graph.node(id).bodies) TRY(expand_plugins(network, *body, ranges));
+  }
   if (plugins.empty()) return {};
   HeldErrors errors(network.reporter().logger());
   Network scratch(network.getBuilder(), Reporter(errors), network.getFlags());

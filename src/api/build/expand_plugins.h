@@ -16,7 +16,9 @@ enum class RangesAre : bool {
 };
 
 /// Replaces each plugin of a network's graph that the expander knows by layers, which are named after the plugin's
-/// layer and have its provenance. Fails where an expansion does, naming layer and plugin.
+/// layer and have its provenance. Fails where an expansion does, naming layer and plugin. Plugins in bodies are
+/// replaced at the first time: their layers may make symbols, and those of the network are counted before it is
+/// optimized. At the second time a build asks for each body, when the ranges within it are known.
 Status expand_plugins(const Network& network, ir::Graph& graph, RangesAre ranges);
 
 }  // namespace kiln::api

@@ -25,7 +25,9 @@ Status repeat_plugin_inputs(ir::Graph& graph) {
   const int count = graph.num_nodes();
   for (int n = 0; n < count; ++n) {
     const auto id = static_cast<ir::NodeId>(n);
-    const auto* plugin = graph.alive(id) ? graph.node(id).op.as<ops::Plugin>() : nullptr;
+    if (!graph.alive(id)) continue;
+    for (const auto& body : graph.node(id).bodies) TRY(repeat_plugin_inputs(*body));
+    const auto* plugin = graph.node(id).op.as<ops::Plugin>();
     if (!plugin || !plugin->object || !plugin::has_hidden_batch(*plugin->object)) continue;
     const TensorType& y = TRY(graph.inferred_type(graph.node(id).outputs[0]));
     const auto batch = y.shape[0].constant();

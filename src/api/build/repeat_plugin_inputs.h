@@ -5,8 +5,8 @@
 
 namespace kiln::api {
 
-/// An input of batch 1 that a plugin of version 2 with a hidden batch reads beside longer ones is repeated: its enqueue
-/// reads so many samples of each input.
+/// Repeats each input of batch 1 that a plugin of version 2 with a hidden batch reads beside longer ones, in the graph
+/// and in its bodies: `enqueue` is told one batch, and reads as many samples of each input.
 Status repeat_plugin_inputs(ir::Graph& graph);
 
 }  // namespace kiln::api

@@ -7,7 +7,6 @@
 #include "plan/control.h"
 #include "plan/decided_sizes.h"
 #include "plan/validate.h"
-#include "runtime/control/control.h"
 #include "runtime/launch.h"
 #include "runtime/tensor_places.h"
 #include "runtime/value_watch.h"
@@ -30,20 +29,22 @@ struct BoundBody::Part {
   uint64_t memory_version = 0;       ///< likewise, of the growing memory
 };
 
-BoundBody::BoundBody(const Engine& engine, int body, Runner& runner)
-    : engine_(engine),
-      body_(engine.plan().bodies[static_cast<size_t>(body)]),
-      index_(body),
-      block_(engine.body_block(body)),
-      runner_(runner),
-      timer_(engine.device()),
+BoundBody::BoundBody(const ControlSpec& spec, size_t index)
+    : engine_(spec.engine),
+      body_(engine_.plan().bodies[static_cast<size_t>(spec.step.bodies[index])]),
+      index_(spec.step.bodies[index]),
+      block_(engine_.body_block(index_)),
+      runner_(spec.runner),
+      states_(spec.states),
+      path_(body_path(spec, index)),
+      timer_(engine_.device()),
       input_extents_(body_.inputs.size()),
       output_extents_(body_.outputs.size()),
       held_(body_.inputs.size(), 0),
       room_(body_.outputs.size(), 0),
       steps_(body_.steps.size()),
-      growing_(engine) {
-  for (const plan::Segment& segment : engine.segments(block_))
+      growing_(engine_) {
+  for (const plan::Segment& segment : engine_.segments(block_))
     parts_.push_back({.segment = segment, .tensors = plan::tensors_of(body_, segment)});
   find_output_parts();
   find_guard_parts();
@@ -116,10 +117,14 @@ Status BoundBody::bind_part(size_t index, const BodyRun* run) {
 Status BoundBody::bind_steps(const Part& part, std::span<const Extents> extents, Stream* stream) {
   const int tuning = engine_.nearest_tuning(block_, symbols_);
   for (size_t s = part.segment.first; s < part.segment.end; ++s) {
-    const auto states = [&](const KeepsState& step) { return state_of(step, s); };
+    const auto states = [&](const KeepsState& step) -> Result<std::byte*> {
+      std::byte* const state = TRY(states_.of(step, body_, s, path_));
+      keeps_state_ = keeps_state_ || state;
+      return state;
+    };
     const plan::Step& step = body_.steps[s];
     auto bound = plan::is_control(step)
-                     ? TRY(bind_control({engine_, body_, step, symbols_, extents, runner_, growing_}))
+                     ? TRY(bind_control({engine_, body_, step, symbols_, extents, runner_, growing_, states_, path_}))
                      : TRY(engine_.bind_step(block_, static_cast<int>(s), tuning, extents, symbols_, states));
     // Smaller extents may want more, as other kernels run then.
     const int64_t wanted = bound->workspace_bytes();
@@ -263,28 +268,13 @@ bool BoundBody::reads_input(size_t input) const {
   });
 }
 
-Result<std::byte*> BoundBody::state_of(const KeepsState& step, size_t s) {
-  const std::vector<std::byte> initial = step.initial_state();
-  if (initial.empty()) {
-    const std::pair key(s, &step);
-    if (const auto found = objects_.find(key); found != objects_.end())
-      return reinterpret_cast<std::byte*>(found->second.get());
-    auto object = TRY(step.initial_object());
-    if (!object) return nullptr;
-    return reinterpret_cast<std::byte*>(objects_.emplace(key, std::move(object)).first->second.get());
-  }
-  Buffer& state = states_[s];
-  if (!state.data()) TRY(engine_.upload(initial, state));
-  return state.data();
-}
-
 bool BoundBody::has_check() const {
   return parts_.size() > 1 || !body_.symbols.empty() ||
          std::ranges::any_of(steps_, [](const auto& step) { return step && step->has_check(); });
 }
 
 bool BoundBody::leaves_no_trace() const {
-  return !has_check() && states_.empty() && objects_.empty() && std::ranges::none_of(body_.steps, plan::is_control);
+  return !has_check() && !keeps_state_ && std::ranges::none_of(body_.steps, plan::is_control);
 }
 
 Status BoundBody::check() {

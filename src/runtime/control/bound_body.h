@@ -1,12 +1,12 @@
 /// A body of a step, ready to run: what a binding is to a profile.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "runtime/control/body_timer.h"
+#include "runtime/control/control.h"
 #include "runtime/growing_memory.h"
 #include "runtime/runner.h"
 #include "runtime/size_store.h"
@@ -36,7 +36,8 @@ struct BodyRun {
 /// run by run. A run allocates nothing where these are what they were in the run before. Used by one thread at a time.
 class BoundBody {
  public:
-  BoundBody(const Engine& engine, int body, Runner& runner);
+  /// Body `index` of the step. What its steps keep from run to run stays in the context, whatever is bound.
+  BoundBody(const ControlSpec& spec, size_t index);
   ~BoundBody();
 
   const plan::Body& body() const { return body_; }
@@ -72,12 +73,13 @@ class BoundBody {
   Status take_sizes(size_t part);
   Status check_guards(int part) const;
   void find_guard_parts();
-  Result<std::byte*> state_of(const KeepsState& step, size_t s);
 
   const Engine& engine_;
   const plan::Body& body_;
   const int index_, block_;  ///< of Plan::bodies, and as the engine counts blocks
   Runner& runner_;
+  StepStates& states_;
+  const BodyPath path_;
   BodyTimer timer_;
   std::vector<int64_t> symbols_;
   std::vector<Extents> input_extents_, output_extents_;
@@ -87,10 +89,8 @@ class BoundBody {
   std::vector<Part> parts_;       ///< by segment
   std::vector<int> guard_parts_;  ///< by guard: the last segment that decides what it reads; -1: none does
   GrowingMemory growing_;
-  Buffer workspace_;                 ///< where steps want more than the body was planned with
-  std::map<size_t, Buffer> states_;  ///< by step that keeps something from run to run
-  /// Objects by step, and the kernel that keeps them: an alternative has its own.
-  std::map<std::pair<size_t, const KeepsState*>, std::unique_ptr<StateObject>> objects_;
+  Buffer workspace_;          ///< where steps want more than the body was planned with
+  bool keeps_state_ = false;  ///< whether some step keeps something from run to run
 };
 
 }  // namespace kiln::runtime

@@ -23,7 +23,7 @@ class BoundIf final : public BoundStep, OutputRoom {
     for (size_t i = 0; i < outputs_.size(); ++i) grows_.push_back(grows(spec, i));
     may_grow_ = std::ranges::count(grows_, true) > 0;
     for (size_t b = 0; b < branches_.size(); ++b) {
-      BoundBody& body = branches_[b].body.emplace(spec.engine, spec.step.bodies[b], spec.runner);
+      BoundBody& body = branches_[b].body.emplace(spec, b);
       for (size_t i = 1; i < spec.step.inputs.size(); ++i) body.set_held(i - 1, held_by(spec, i));
       for (size_t i = 0; i < outputs_.size(); ++i) body.set_room(i, grows_[i] ? 0 : room_of(spec, i));
       branches_[b].bound = body.bind(spec.symbols);  // a branch that does not fit these shapes may never be taken

@@ -131,7 +131,7 @@ BoundLoop::BoundLoop(const steps::Loop& loop, const ControlSpec& spec)
       step_(spec.step),
       growing_(spec.growing),
       layout_(plan::layout_of(spec.engine.plan(), spec.block, spec.step)),
-      body_(spec.engine, spec.step.bodies[0], spec.runner) {}
+      body_(spec, 0) {}
 
 namespace {
 
@@ -187,7 +187,7 @@ Status BoundLoop::bind(const ControlSpec& spec) {
   inputs_.resize(body_.body().inputs.size());
   outputs_.resize(body_.body().outputs.size());
   if (loop_.tests) body_.set_room(0, 1);
-  if (step_.bodies.size() == 2) test_.emplace(engine_, step_.bodies[1], spec.runner);
+  if (step_.bodies.size() == 2) test_.emplace(spec, 1);
   set_held(0, sizeof(int64_t));
   for (size_t i = steps::Loop::kFirstCarried; i < step_.inputs.size(); ++i) set_held(i - 1, held_by(spec, i));
   for (size_t c = 0; c < static_cast<size_t>(loop_.carried); ++c) TRY(bind_carried(spec, c));

@@ -17,6 +17,10 @@ Result<std::unique_ptr<BoundStep>> bind_control(const ControlSpec& spec) {
   return error(Code::kCorrupt, "step '", spec.step.name, "' of kind '", step.name(), "' has bodies");
 }
 
+BodyPath body_path(const ControlSpec& spec, size_t index) {
+  return path_of_body(spec.around, spec.block, static_cast<size_t>(&spec.step - spec.block.steps.data()), index);
+}
+
 bool grows(const ControlSpec& spec, size_t output) {
   const plan::Tensor& tensor = spec.block.tensors[static_cast<size_t>(spec.step.outputs[output])];
   return tensor.place == plan::Place::kGrowing && plan::decides_extent(spec.step, tensor);

@@ -6,6 +6,7 @@
 
 #include "runtime/growing_memory.h"
 #include "runtime/runner.h"
+#include "runtime/step_states.h"
 
 namespace kiln::runtime {
 
@@ -18,7 +19,11 @@ struct ControlSpec {
   std::span<const Extents> extents;  ///< of the block's tensors
   Runner& runner;
   GrowingMemory& growing;  ///< of the block
+  StepStates& states;      ///< of the context
+  BodyPath around;         ///< the block
 };
+/// The path of body `index` of the step.
+BodyPath body_path(const ControlSpec& spec, size_t index);
 /// Whether the step decides an extent of this output and nothing bounds the memory that it takes.
 bool grows(const ControlSpec& spec, size_t output);
 /// Bytes of an input of the step.
@@ -27,7 +32,7 @@ int64_t held_by(const ControlSpec& spec, size_t input);
 int64_t room_of(const ControlSpec& spec, size_t output);
 
 /// A step with bodies, prepared for these values of the plan's symbols and for its block's tensors of these extents.
-/// Its bodies borrow the engine and the runner.
+/// Its bodies borrow the engine, the runner and the states.
 Result<std::unique_ptr<BoundStep>> bind_control(const ControlSpec& spec);
 
 /// Reads a few bytes of the device's memory, for which it waits. Fails where `stream` records: nothing can be read
