@@ -144,7 +144,8 @@ TEST_F(Expansion, CastsNothingInAStronglyTypedNetwork) {
   const std::unique_ptr<nv::IHostMemory> plan(strong.builder->buildSerializedNetwork(*strong.network, *strong.config));
   EXPECT_EQ(plan, nullptr);
   const std::string error = strong.take_error();
-  for (const char* part : {"my gelu", "CustomGeluPluginDynamic", "input 0 'x' is of data type kBF16; kFLOAT or kHALF is needed"})
+  for (const char* part :
+       {"my gelu", "CustomGeluPluginDynamic", "input 0 'x' is of data type kBF16; kFLOAT or kHALF is needed"})
     EXPECT_NE(error.find(part), std::string::npos) << error;
 }
 
