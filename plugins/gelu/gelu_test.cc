@@ -56,6 +56,16 @@ TEST_P(Gelu, TakesHalves) {
                  2e-3);
 }
 
+/// It takes no BF16: casts stand around its layers, as around a plugin of a program's.
+TEST_P(Gelu, CastsBf16) {
+  Tensor x = noise({5, 8}, 3, nv::DataType::kBF16);
+  for (double& value : x.values) value = std::round(value * 64) / 64;  // which BF16 holds
+  Tensor y = x;
+  for (double& value : y.values) value = gelu(value);
+  expect_outputs("CustomGeluPluginDynamic", GetParam(), Attributes().set("type_id", std::vector<int32_t>{0}), {x}, {y},
+                 0x1p-8, kAllWays);
+}
+
 TEST_P(Gelu, RefusesWhatItDoesNotHave) {
   const Tensor x = noise({5, 8}, 3);
   EXPECT_NE(error_of("CustomGeluPluginDynamic", GetParam(), Attributes(), {x}).find("field 'type_id' is missing"),

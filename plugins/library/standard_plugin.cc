@@ -1,12 +1,43 @@
 #include "library/standard_plugin.h"
 
 #include <algorithm>
+#include <array>
 
 namespace kiln::plugins {
 namespace {
 
+/// Types that floats are cast to; the first that the plugin takes is the one.
+constexpr std::array kFloats{nv::DataType::kFLOAT, nv::DataType::kHALF};
+
 bool is_byte(const StandardPlugin& computation, nv::DataType type) {
   return computation.knows_bytes() && type == nv::DataType::kINT8;
+}
+
+bool is_castable(nv::DataType type) { return is_float(type) || type == nv::DataType::kBF16; }
+
+/// The types of inputs of the types `own` when the first is of type `first`: the others keep theirs where the plugin
+/// takes them, and are other floats where it does not. Empty: the plugin takes no such inputs.
+Types types_behind(const StandardPlugin& computation, nv::DataType first, std::span<const nv::DataType> own) {
+  Types types;
+  for (const nv::DataType type : own) {
+    std::vector<nv::DataType> choices{types.empty() ? first : type};
+    if (!types.empty() && is_castable(type)) choices.insert(choices.end(), kFloats.begin(), kFloats.end());
+    const auto taken = std::ranges::find_if(choices, [&](nv::DataType one) { return computation.takes(one, types); });
+    if (taken == choices.end()) return {};
+    types.push_back(*taken);
+  }
+  return types;
+}
+
+/// The types that the layers compute with where inputs are of the types `own`: their own if the plugin takes them, or
+/// floats that they can be cast to. Where there are none, their own: whoever adds layers says what does not fit.
+Types types_to_compute_with(const StandardPlugin& computation, const Types& own) {
+  if (own.empty()) return own;
+  std::vector<nv::DataType> firsts{own[0]};
+  if (is_castable(own[0])) firsts.insert(firsts.end(), kFloats.begin(), kFloats.end());
+  for (const nv::DataType first : firsts)
+    if (Types types = types_behind(computation, first, own); !types.empty()) return types;
+  return own;
 }
 
 /// Shapes of tensors, for errors.
@@ -68,19 +99,22 @@ Result<std::vector<nv::ITensor*>> add_layers(const Plugin& plugin, Layers& layer
   TRY(require(scales.size() == inputs.size() + static_cast<size_t>(computation.num_outputs()), "there are ",
               scales.size(), " scales for ", inputs.size(), " inputs and ", computation.num_outputs(), " outputs"));
   const auto scale_of = [&](size_t index) { return double{computation.scale_of(index, scales[index])}; };
-  std::vector<Value> values;
-  Types types;
+  Types own;
   for (nv::ITensor* const input : inputs) {
-    TRY(require(input != nullptr, "input ", types.size(), " is null"));
-    TRY(require(computation.takes(input->getType(), types), "input ", types.size(), " '", input->getName(),
-                "' is of data type ", static_cast<int32_t>(input->getType()),
-                ", which the plugin does not take there"));
-    const Value value(layers, input);
-    values.push_back(is_byte(computation, input->getType()) ? dequantized(value, scale_of(types.size())) : value);
-    types.push_back(input->getType());
+    TRY(require(input != nullptr, "input ", own.size(), " is null"));
+    own.push_back(input->getType());
+  }
+  const bool may_cast = !layers.network().getFlag(nv::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED);
+  const Types types = may_cast ? types_to_compute_with(computation, own) : own;
+  std::vector<Value> values;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    TRY(require(computation.takes(types[i], std::span(types).first(i)), "input ", i, " '", inputs[i]->getName(),
+                "' is of data type ", static_cast<int32_t>(types[i]), ", which the plugin does not take there"));
+    const Value value(layers, inputs[i]);
+    values.push_back(is_byte(computation, types[i]) ? dequantized(value, scale_of(i)) : value.cast(types[i]));
   }
   TRY(computation.check_constants(values));
-  const Types wanted = computation.output_types(types);
+  const Types wanted = computation.output_types(types), told = computation.output_types(own);
   const bool between_bytes = std::ranges::any_of(wanted, [&](nv::DataType type) { return is_byte(computation, type); });
   const std::vector<Value> results =
       between_bytes ? computation.add_layers_between_bytes(layers, values) : computation.add_layers(layers, values);
@@ -89,7 +123,7 @@ Result<std::vector<nv::ITensor*>> add_layers(const Plugin& plugin, Layers& layer
   std::vector<nv::ITensor*> outputs;
   for (size_t i = 0; i < results.size(); ++i) {
     const Value result = is_byte(computation, wanted[i]) ? quantized(results[i].f32(), scale_of(inputs.size() + i))
-                                                         : results[i].cast(wanted[i]);
+                                                         : results[i].cast(told[i]);
     nv::ITensor* output = result.tensor();
     const bool is_taken =
         std::ranges::find(inputs, output) != inputs.end() || std::ranges::find(outputs, output) != outputs.end();

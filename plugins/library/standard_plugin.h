@@ -89,7 +89,8 @@ Status require_inputs(const Plugin& plugin, int count);
 Result<Types> output_types(const Plugin& plugin, const nv::DataType* inputs, int count);
 Result<std::vector<Shape>> output_shapes(const Plugin& plugin, std::span<const Shape> inputs);
 /// The outputs, of the plugin's types, none of them an input. `scales` says what a step of an i8 is worth, of inputs
-/// and then of outputs. Fails where inputs do not fit, or a layer was refused.
+/// and then of outputs. Floats of types that the plugin does not take are cast to one that it takes, and outputs back,
+/// but not in a strongly typed network. Fails where inputs do not fit, or a layer was refused.
 Result<std::vector<nv::ITensor*>> add_layers(const Plugin& plugin, Layers& layers, std::span<nv::ITensor* const> inputs,
                                              std::span<const float> scales);
 

@@ -68,6 +68,13 @@ TEST_P(SkipLayerNorm, TakesHalves) {
   expect_outputs(kName, GetParam(), attributes(1, true), {x, skip}, {expected(x, skip, true)}, 2e-3);
 }
 
+/// Its tensors are of one type: others are cast to the first one's.
+TEST_P(SkipLayerNorm, CastsFloatsOfAnotherType) {
+  const std::vector<int64_t> extents{3, 2, 6, 1, 1};
+  const Tensor x = noise(extents, 1, nv::DataType::kHALF), skip = noise(extents, 2);
+  expect_outputs(kName, GetParam(), attributes(1, true), {x, skip}, {expected(x, skip, true)}, 2e-3);
+}
+
 TEST_P(SkipLayerNorm, RefusesWhatDoesNotFit) {
   const Tensor x = noise({3, 2, 5, 1, 1}, 1);
   EXPECT_NE(error_of(kName, GetParam(), attributes(0, true), {x, x}).find("5 hidden units; gamma has 6"),
