@@ -53,6 +53,38 @@ TEST(SizeTensors, HaveAnOptimumThatSomeShapesHave) {
   EXPECT_EQ(expressions.size_outputs(), (std::vector<int>{0, 1, 2}));
 }
 
+/// A plugin may decide by isConstant what it does in a build, and reads the number then.
+TEST(Expressions, TellWhetherTheyAreConstants) {
+  sym::Table table;
+  InferContext cx{table, {}, 2};
+  ShapeExpressions expressions{cx, 2};
+  const std::array<sym::Expr, 2> extents{table.fresh("n", {2, 8, 16}), sym::Expr(4)};
+  const nvinfer1::DimsExprs dims = expressions.of(extents);
+  const nvinfer1::IDimensionExpr &n = *dims.d[0], &four = *dims.d[1];
+  const nvinfer1::IDimensionExpr &three = *expressions.constant(3), &zero = *expressions.constant(0);
+  const auto made = [&](DimensionOperation operation, const auto& a, const auto& b) -> const nvinfer1::IDimensionExpr& {
+    return *expressions.operation(operation, a, b);
+  };
+  const auto expect_constant = [](const nvinfer1::IDimensionExpr& expression, int64_t value) {
+    EXPECT_TRUE(expression.isConstant()) << value;
+    EXPECT_EQ(expression.getConstantValue(), value);
+  };
+  const auto expect_none = [](const nvinfer1::IDimensionExpr& expression, const char* what) {
+    EXPECT_FALSE(expression.isConstant()) << what;
+    EXPECT_EQ(expression.getConstantValue(), INT64_MIN) << what;
+  };
+  expect_constant(three, 3);
+  expect_constant(*expressions.constant(-5), -5);
+  expect_constant(four, 4);  // an input's extent that the network tells
+  expect_constant(made(DimensionOperation::kPROD, three, four), 12);
+  expect_constant(made(DimensionOperation::kCEIL_DIV, four, three), 2);
+  expect_constant(made(DimensionOperation::kSUB, made(DimensionOperation::kSUM, n, three), n), 3);
+  expect_none(n, "an extent of the run");
+  expect_none(made(DimensionOperation::kSUM, n, three), "an extent of the run and 3");
+  expect_none(*expressions.declareSizeTensor(1, three, four), "a size that a run decides");
+  expect_none(made(DimensionOperation::kFLOOR_DIV, four, zero), "a division by 0");
+}
+
 TEST_F(OfAnotherCall, IsNoExtent) {
   const auto shape = mine.shape_of({2, {&own, &old}}, 1);
   ASSERT_FALSE(shape);
