@@ -1,5 +1,7 @@
 #include "plugin/v2_batch.h"
 
+#include <memory>
+
 #include "api/base/convert.h"
 #include "plugin/api_tensors.h"
 
@@ -62,8 +64,9 @@ nv::Dims without_batch(const nv::Dims& dims) {
 
 }  // namespace
 
-Status infer_batched(InferContext& cx, nv::IPluginV2& plugin, const std::function<Result<std::vector<DType>>()>& types,
-                     const PluginIdentity& identity) {
+Result<int64_t> infer_batched(InferContext& cx, nv::IPluginV2& plugin,
+                              const std::function<Result<std::vector<DType>>()>& types,
+                              const PluginIdentity& identity) {
   std::vector<nv::Dims> inputs;
   const int64_t batch = TRY(batch_of_inputs(cx, identity, inputs));
   const std::vector<DType> output_types = TRY(types());
@@ -74,6 +77,17 @@ Status infer_batched(InferContext& cx, nv::IPluginV2& plugin, const std::functio
     TRY(in_context(cx.set_output(i, TensorType(output_types[static_cast<size_t>(i)], std::move(shape))),
                    [&] { return str(identity); }));
   }
+  return batch;
+}
+
+Status refuse_shared_outputs(const nv::IPluginV2Ext& plugin, int num_inputs, int num_outputs, int64_t batch,
+                             const PluginIdentity& identity) {
+  if (batch == 1) return {};
+  const auto none = std::make_unique<bool[]>(static_cast<size_t>(num_inputs));
+  for (int i = 0; i < num_outputs; ++i)
+    TRY(require(!plugin.isOutputBroadcastAcrossBatch(i, none.get(), num_inputs), identity,
+                ": isOutputBroadcastAcrossBatch of output ", i, " returned true, for a batch of ", batch,
+                "; only implicit batches, which TensorRT 10 does not have, share a sample"));
   return {};
 }
 

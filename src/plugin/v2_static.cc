@@ -43,8 +43,9 @@ class TypedInterface : public StaticInterface<Plugin> {
   using StaticInterface<Plugin>::StaticInterface;
 
   Status infer(InferContext& cx, const PluginIdentity& identity) const final {
-    return infer_batched(
-        cx, this->plugin_, [&] { return output_types_of(this->plugin_, cx, identity); }, identity);
+    const int64_t batch = TRY(infer_batched(
+        cx, this->plugin_, [&] { return output_types_of(this->plugin_, cx, identity); }, identity));
+    return refuse_shared_outputs(this->plugin_, cx.num_inputs(), cx.num_outputs(), batch, identity);
   }
   nv::IPluginV2Ext* ext() const final { return &this->plugin_; }
 };
@@ -132,7 +133,8 @@ class PlainInterface final : public StaticInterface<nv::IPluginV2> {
                        "; an IPluginV2 has one type for all of its tensors");
       return std::vector<DType>(static_cast<size_t>(cx.num_outputs()), one);
     };
-    return infer_batched(cx, plugin_, types, identity);
+    TRY(infer_batched(cx, plugin_, types, identity));
+    return {};
   }
   bool supports(std::span<const PluginTensor> tensors, int, int position) const override {
     return takes_format(plugin_, tensors, position);

@@ -234,6 +234,15 @@ TEST_F(PluginV2Refusals, OfInputsWithoutABatch) {
   expect_error(error_of<ScaleExt>({}), "has no inputs; only those tell the batch");
 }
 
+/// Such a plugin writes one sample, where the tensor has one for each of the batch.
+TEST_F(PluginV2Refusals, OfOutputsThatABatchShares) {
+  log.shares_outputs = true;
+  for (const std::string& error :
+       {error_of<ScaleIo>({w.input("x", {2, 3})}), error_of<ScaleExt>({w.input("z", {2, 3})})})
+    expect_error(error, "isOutputBroadcastAcrossBatch of output 0 returned true, for a batch of 2");
+  EXPECT_TRUE(add_scale<ScaleIo>(w.input("one", {1, 3}))) << "of one sample it makes no difference: " << w.take_error();
+}
+
 TEST_F(PluginV2Refusals, OfSizeTensors) {
   log.fails_in = "declareSizeTensor";
   expect_error(error_of<ScaleDynamic>({w.input("x", {2, 3})}),

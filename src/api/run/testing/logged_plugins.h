@@ -39,6 +39,7 @@ struct PluginLog {
   bool takes_both_orders = false;  ///< row-major and channels last
   size_t workspace_bytes = 0;
   int32_t num_outputs = 1;
+  bool shares_outputs = false;  ///< what isOutputBroadcastAcrossBatch returns
 };
 
 /// What plugins have in common: parts, names, and a log of calls.

@@ -101,7 +101,9 @@ template <class Interface>
 class ScaleBatchedExt : public ScaleBatched<LoggedV2Ext<Interface>> {
  public:
   using ScaleBatched<LoggedV2Ext<Interface>>::ScaleBatched;
-  bool isOutputBroadcastAcrossBatch(int32_t, const bool*, int32_t) const noexcept override { return false; }
+  bool isOutputBroadcastAcrossBatch(int32_t, const bool*, int32_t) const noexcept override {
+    return this->log_.shares_outputs;
+  }
   bool canBroadcastInputAcrossBatch(int32_t) const noexcept override { return false; }
 };
 
