@@ -8,7 +8,8 @@
 namespace kiln::plugins {
 namespace {
 
-constexpr std::array kFloats{nv::DataType::kFLOAT, nv::DataType::kHALF};  // in which casts try them
+/// Types that floats are cast to; the first that the plugin takes is the one.
+constexpr std::array kFloats{nv::DataType::kFLOAT, nv::DataType::kHALF};
 
 bool is_byte(const StandardPlugin& computation, nv::DataType type) {
   return computation.knows_bytes() && type == nv::DataType::kINT8;
