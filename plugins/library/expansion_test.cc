@@ -149,20 +149,6 @@ TEST_F(Expansion, CastsNothingInAStronglyTypedNetwork) {
     EXPECT_NE(error.find(part), std::string::npos) << error;
 }
 
-TEST_F(Expansion, CastsNothingInAStronglyTypedNetwork) {
-  Workbench strong(1U << static_cast<uint32_t>(nv::NetworkDefinitionCreationFlag::kSTRONGLY_TYPED));
-  nv::ITensor* const x = strong.input("x", {2, 4}, nv::DataType::kBF16);
-  nv::IPluginV3Layer* const layer = strong->addPluginV3(&x, 1, nullptr, 0, *gelu());
-  ASSERT_NE(layer, nullptr) << strong.take_error();
-  layer->setName("my gelu");
-  strong.mark(layer->getOutput(0));
-  const std::unique_ptr<nv::IHostMemory> plan(strong.builder->buildSerializedNetwork(*strong.network, *strong.config));
-  EXPECT_EQ(plan, nullptr);
-  const std::string error = strong.take_error();
-  for (const char* part : {"my gelu", "CustomGeluPluginDynamic", "input 0 'x' is of data type 7"})
-    EXPECT_NE(error.find(part), std::string::npos) << error;
-}
-
 TEST_F(Expansion, OfRegistrationIsOncePerNamespace) {
   EXPECT_TRUE(initLibNvInferPlugins(nullptr, ""));
   EXPECT_TRUE(initLibNvInferPlugins(nullptr, "mine"));
