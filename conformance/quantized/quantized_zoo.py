@@ -5,11 +5,11 @@ usage: quantized_zoo.py [--device cpu|cuda] [--kinds hand,tool,fp8] [--steps] [-
 
 Needs the module kiln; KILN_ZOO_DIR has the skeletons and fill_weights.py. A line a model says the least cosine of its
 outputs and the largest difference, as a share of the largest number; behind it, what ONNX Runtime's own outputs say where
-its input is 1 + 1e-6 times as large (or its words' vectors are off by so much): a byte that is rounded to its other side changes the bytes behind it, and a network
-that is moved more by that than by Kiln tells nothing by its outputs, only by its --steps. --steps compares each step, fed with the reference's
-tensors, with the reference of its operators (`kiln diff --isolate`): a byte may be one level off, on a thousandth of its
-tensor's elements. --cache keeps the quantized models for the next call. Fails where a cosine is below 0.999, or a step is
-beyond that.
+its input is 1 + 1e-6 times as large (or its words' vectors are off by so much): a byte that is rounded to its other side
+changes the bytes behind it, and a network that is moved more by that than by Kiln tells nothing by its outputs, only by
+its --steps. --steps compares each step, fed with the reference's tensors, with the reference of its operators
+(`kiln diff --isolate`): a byte may be one level off, on a thousandth of its tensor's elements. --cache keeps the quantized
+models for the next call. Fails where a cosine is below 0.999, or a step is beyond that.
 """
 import argparse
 import logging
