@@ -35,6 +35,15 @@ const ir::Node& node_of(const ir::Graph& graph, std::string_view value) {
   CHECK(false);
 }
 
+ir::Graph lowered_graph(const std::string& text, const Numerics& numerics) {
+  auto graph = ir::parse(text);
+  EXPECT_TRUE(graph) << graph.error().message;
+  std::vector<std::string> reasons;
+  const Status status = lower_floats(*graph, numerics, reasons);
+  EXPECT_TRUE(status) << status.error().message;
+  return std::move(*graph);
+}
+
 /// Types of the named values after lowering, where the nodes that make some of them have precisions.
 std::map<std::string, DType> lowered(const std::string& text, const Numerics& numerics,
                                      const std::map<std::string, DType>& precisions = {}) {
@@ -317,21 +326,18 @@ TEST(LowerFloats, KeepsMasksInFloat) {
                        "e = MatrixMultiply(low, w); return c, d, e, h"));
   for (const bool fp16 : {true, false}) {
     const DType half = fp16 ? DType::kF16 : DType::kBF16;
-    auto graph = ir::parse(text);
-    ASSERT_TRUE(graph) << graph.error().message;
-    std::vector<std::string> reasons;
-    ASSERT_TRUE(lower_floats(*graph, {.fp16 = fp16, .bf16 = !fp16}, reasons));
-    auto types = types_of(*graph);
+    const ir::Graph graph = lowered_graph(text, {.fp16 = fp16, .bf16 = !fp16});
+    auto types = types_of(graph);
     for (const char* mask : {"m", "sum", "u", "f"}) EXPECT_EQ(types[mask], DType::kF32) << mask;
     for (const char* scores : {"a", "b", "p", "q", "low"}) EXPECT_EQ(types[scores], half) << scores;
     // Both masks are halves where they meet the scores, and what is no infinity stays a number.
     // So are scores that are scaled behind the mask.
     for (const char* reader : {"a", "b", "g"}) {
-      const ir::Node& node = node_of(*graph, reader);
-      const ir::Node& cast = graph->node(graph->value(node.inputs.back()).producer);
+      const ir::Node& node = node_of(graph, reader);
+      const ir::Node& cast = graph.node(graph.value(node.inputs.back()).producer);
       ASSERT_TRUE(cast.op.as<ops::Cast>()) << reader;
       const ir::ValueId kept = cast.inputs[0];
-      EXPECT_TRUE(graph->producer_as<ops::Select>(kept)) << reader;
+      EXPECT_TRUE(graph.producer_as<ops::Select>(kept)) << reader;
     }
   }
 }
@@ -344,16 +350,13 @@ TEST(LowerFloats, KeepsPositionsInFloat) {
       "s = GridSample(y, h); z = Convolution(s, w); return z";
   for (const bool fp16 : {true, false}) {
     const DType half = fp16 ? DType::kF16 : DType::kBF16;
-    auto graph = ir::parse(text);
-    ASSERT_TRUE(graph) << graph.error().message;
-    std::vector<std::string> reasons;
-    ASSERT_TRUE(lower_floats(*graph, {.fp16 = fp16, .bf16 = !fp16}, reasons));
-    auto types = types_of(*graph);
+    const ir::Graph graph = lowered_graph(text, {.fp16 = fp16, .bf16 = !fp16});
+    auto types = types_of(graph);
     EXPECT_EQ(types["h"], DType::kF32);
     EXPECT_EQ(types["s"], half);
-    const ir::Node& sample = node_of(*graph, "s");
-    EXPECT_EQ(graph->type(sample.inputs[0]).dtype, half);
-    EXPECT_EQ(graph->type(sample.inputs[1]).dtype, DType::kF32);
+    const ir::Node& sample = node_of(graph, "s");
+    EXPECT_EQ(graph.type(sample.inputs[0]).dtype, half);
+    EXPECT_EQ(graph.type(sample.inputs[1]).dtype, DType::kF32);
   }
 }
 
