@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -201,31 +202,40 @@ bool adds_large_constant(const ir::Graph& graph, const ir::Node& node, double li
   });
 }
 
-/// Whether a softmax reads the value, perhaps moved.
-bool feeds_softmax(const ir::Graph& graph, ir::ValueId value) {
-  return std::ranges::any_of(graph.value(value).users, [&](ir::NodeId user) {
-    const ir::Node& reader = graph.node(user);
-    return reader.op.as<ops::Softmax>() || (reader.op.has(Trait::kMovement) && feeds_softmax(graph, reader.outputs[0]));
-  });
-}
-
-/// Whether a value of the program is added to what a softmax reads, perhaps moved: a mask.
-bool is_given_mask(const ir::Graph& graph, ir::ValueId value) {
-  return std::ranges::any_of(graph.value(value).users, [&](ir::NodeId user) {
-    const ir::Node& reader = graph.node(user);
-    const auto* binary = reader.op.as<ops::ElementWise>();
-    if (binary && binary->kind == ops::ElementWiseKind::kSum) return feeds_softmax(graph, reader.outputs[0]);
-    return reader.op.has(Trait::kMovement) && is_given_mask(graph, reader.outputs[0]);
-  });
+/// By value: whether a softmax reads it, and whether it is added to what one reads, as a mask is; perhaps moved.
+struct SoftmaxReads {
+  std::vector<bool> scores, summands;
+};
+SoftmaxReads softmax_reads(const ir::Graph& graph, std::span<const ir::NodeId> order) {
+  SoftmaxReads reads;
+  reads.scores.assign(static_cast<size_t>(graph.num_values()), false);
+  reads.summands = reads.scores;
+  for (const ir::NodeId id : order | std::views::reverse) {
+    const ir::Node& node = graph.node(id);
+    const auto mark = [&](std::vector<bool>& values) {
+      for (const ir::ValueId input : node.inputs)
+        if (input != ir::ValueId::kNone) values[ir::index(input)] = true;
+    };
+    const auto is_marked = [&](const std::vector<bool>& values) {
+      return std::ranges::any_of(node.outputs, [&](ir::ValueId output) { return values[ir::index(output)]; });
+    };
+    const bool moves = node.op.has(Trait::kMovement);
+    const auto* binary = node.op.as<ops::ElementWise>();
+    const bool adds = binary && binary->kind == ops::ElementWiseKind::kSum;
+    if (node.op.as<ops::Softmax>() || (moves && is_marked(reads.scores))) mark(reads.scores);
+    if ((adds && is_marked(reads.scores)) || (moves && is_marked(reads.summands))) mark(reads.summands);
+  }
+  return reads;
 }
 
 /// By value: whether it may be a number beyond the range of `half`, because a constant is, or because the program's
 /// masks may be. The sum of these and scores that a softmax reads is not among them.
 std::vector<bool> large_values(const ir::Graph& graph, DType half, std::span<const ir::NodeId> order) {
   const double limit = half == DType::kF16 ? kLargestHalf : kLargestBf16;
+  const SoftmaxReads reads = softmax_reads(graph, order);
   std::vector<bool> large(static_cast<size_t>(graph.num_values()), false);
   for (const ir::ValueId input : graph.inputs())
-    large[ir::index(input)] = is_f32(graph, input) && is_given_mask(graph, input);
+    large[ir::index(input)] = is_f32(graph, input) && reads.summands[ir::index(input)];
   for (const ir::NodeId id : order) {
     const ir::Node& node = graph.node(id);
     const bool is_pointwise = node.op.has(Trait::kPointwise);
@@ -234,7 +244,7 @@ std::vector<bool> large_values(const ir::Graph& graph, DType half, std::span<con
     const bool reads_others = std::ranges::any_of(node.inputs, [&](ir::ValueId input) {
       return is_f32(graph, input) && !graph.constant(input) && !is_large(input);
     });
-    if (is_pointwise && reads_others && feeds_softmax(graph, node.outputs[0])) continue;
+    if (is_pointwise && reads_others && reads.scores[ir::index(node.outputs[0])]) continue;
     const bool reads_large = std::ranges::any_of(node.inputs, is_large);
     if (reads_large || adds_large_constant(graph, node, limit)) large[ir::index(node.outputs[0])] = true;
   }
