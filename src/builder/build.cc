@@ -285,7 +285,7 @@ Status Build::optimize(ir::Graph& graph, bool is_body) {
   if (!request_.int8_ranges.empty()) TRY(quantize(graph));
   if (!request_.half_ranges.empty()) {
     std::vector<std::string> told;
-    passes::keep_large(graph, request_.half_ranges, told);
+    TRY(passes::keep_large(graph, request_.half_ranges, told));
     for (const std::string& one : told) log_.info(one);
   }
   if (request_.expand_plugins) TRY(request_.expand_plugins(graph));

@@ -4,6 +4,8 @@
 
 #include "base/str.h"
 #include "ir/precision.h"
+#include "ops/softmax.h"
+#include "passes/softmax_reads.h"
 #include "tensor/numeric.h"
 
 namespace kiln::passes {
@@ -21,17 +23,24 @@ ir::ValueId find_large(const ir::Graph& graph, const ir::Node& node, const Range
 
 }  // namespace
 
-void keep_large(ir::Graph& graph, const Ranges& ranges, std::vector<std::string>& told) {
-  for (int i = 0; i < graph.num_nodes(); ++i) {
-    const auto id = static_cast<ir::NodeId>(i);
-    if (!graph.alive(id) || ir::precision_of(graph.node(id))) continue;
-    const ir::ValueId value = find_large(graph, graph.node(id), ranges);
+Status keep_large(ir::Graph& graph, const Ranges& ranges, std::vector<std::string>& told) {
+  const std::vector<ir::NodeId> order = TRY(graph.topological_order());
+  const SoftmaxReads reads = softmax_reads(graph, order);
+  for (const ir::NodeId id : order) {
+    const ir::Node& node = graph.node(id);
+    const bool is_softmax = node.op.as<ops::Softmax>() != nullptr;
+    if (is_softmax || ir::precision_of(node)) continue;
+    const bool makes_scores =
+        std::ranges::any_of(node.outputs, [&](ir::ValueId output) { return reads.scores[ir::index(output)]; });
+    if (makes_scores && node.op.has(Trait::kPointwise)) continue;
+    const ir::ValueId value = find_large(graph, node, ranges);
     if (value == ir::ValueId::kNone) continue;
-    const std::string name = graph.node(id).name;
+    const std::string name = node.name;
     told.push_back(str("'", name, "' stays in FP32: tensor '", graph.value(value).name, "' reaches ",
                        *known_range(graph, value, ranges), ", beyond FP16's ", kLargestHalf));
     ir::set_precision(graph, id, name, {DType::kF32});
   }
+  return {};
 }
 
 }  // namespace kiln::passes

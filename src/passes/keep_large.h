@@ -4,13 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "ir/graph.h"
 #include "passes/ranges.h"
 
 namespace kiln::passes {
 
-/// What reads or makes a tensor that reaches beyond FP16's largest number gets the precision FP32, unless a layer that
-/// it is made of has one of its own. `told` gets a text a node, which names the tensor and what it reaches.
-void keep_large(ir::Graph& graph, const Ranges& ranges, std::vector<std::string>& told);
+/// Gives the precision FP32 to each node that reads or makes a tensor which reaches beyond FP16's largest number. A
+/// node that has a precision keeps it. Softmaxes and the scores that they read are left out: masks make these large,
+/// and lowering bounds them. `told` gets a text a node, which names the tensor and what it reaches.
+Status keep_large(ir::Graph& graph, const Ranges& ranges, std::vector<std::string>& told);
 
 }  // namespace kiln::passes

@@ -24,7 +24,7 @@ TEST(KeepLarge, KeepsWhatMakesAndReadsLargeNumbers) {
     if (const auto id = static_cast<ir::NodeId>(i); graph->value(graph->node(id).outputs[0]).name == "d")
       ir::set_precision(*graph, id, "d", {DType::kF16});
   std::vector<std::string> told;
-  keep_large(*graph, {{"a", 65504.0F}, {"b", 70000.0F}, {"d", 1e6F}}, told);
+  ASSERT_TRUE(keep_large(*graph, {{"a", 65504.0F}, {"b", 70000.0F}, {"d", 1e6F}}, told));
   EXPECT_EQ(precision_of(*graph, "a"), std::nullopt);  // halves have that
   EXPECT_EQ(precision_of(*graph, "b"), DType::kF32);
   EXPECT_EQ(precision_of(*graph, "t"), DType::kF32);
@@ -34,7 +34,19 @@ TEST(KeepLarge, KeepsWhatMakesAndReadsLargeNumbers) {
   ASSERT_EQ(told.size(), 4U);
   EXPECT_NE(told[0].find("stays in FP32: tensor 'b' reaches 70000, beyond FP16's 65504"), std::string::npos) << told[0];
   told.clear();
-  keep_large(*graph, {}, told);
+  ASSERT_TRUE(keep_large(*graph, {}, told));
+  EXPECT_TRUE(told.empty());
+}
+
+/// Data tell that masks are large, and so are masked scores.
+TEST(KeepLarge, LeavesScoresAlone) {
+  auto graph = ir::parse(
+      "x: f32[4, 4]; m: f32[4, 4]; w: f32[4, 4]; s = MatrixMultiply(x, w); a = ElementWise{kind=sum}(s, m); "
+      "p = Softmax{axis=1}(a); y = MatrixMultiply(p, w); return y");
+  ASSERT_TRUE(graph) << graph.error().message;
+  std::vector<std::string> told;
+  ASSERT_TRUE(keep_large(*graph, {{"m", 3e38F}, {"a", 3e38F}}, told));
+  for (const char* value : {"s", "a", "p", "y"}) EXPECT_EQ(precision_of(*graph, value), std::nullopt) << value;
   EXPECT_TRUE(told.empty());
 }
 

@@ -242,6 +242,21 @@ bool are_ranges_unused(Network& network, const BuilderConfig& config, const ir::
   return true;
 }
 
+/// What the calibrator's cache says, or else its data.
+Result<Calibration> calibration_of(nv::IInt8Calibrator& calibrator, Network& network, BuilderConfig& config,
+                                   const BuildToCome& build) {
+  Log& log = network.reporter().log();
+  if (auto cache = TRY(cached(calibrator, log))) return Calibration{std::move(*cache), {}};
+  std::optional<ProfileRequest> profile;
+  if (const auto* set = static_cast<const OptimizationProfile*>(config.getCalibrationProfile()))
+    profile = TRY(in_context(set->request(), [] { return std::string("calibration profile"); }));
+  Observed observed = TRY(Observed::build(build, profile, network.reporter()));
+  Calibration calibration = TRY(calibrate(calibrator, observed, log));
+  const std::string text = write_calibration_cache(calibration.cache);
+  calibrator.writeCalibrationCache(text.data(), text.size());
+  return calibration;
+}
+
 }  // namespace
 
 Result<TensorRanges> tensor_ranges(Network& network, BuilderConfig& config, const BuildToCome& build) {
@@ -258,18 +273,12 @@ Result<TensorRanges> tensor_ranges(Network& network, BuilderConfig& config, cons
           "and there is no calibrator");
     return TensorRanges{is_int8 ? given : passes::Ranges(), is_half ? given : passes::Ranges()};
   }
-  Calibration calibration;
-  if (auto cache = TRY(cached(*calibrator, log))) {
-    calibration.cache = std::move(*cache);
-  } else {
-    std::optional<ProfileRequest> profile;
-    if (const auto* set = static_cast<const OptimizationProfile*>(config.getCalibrationProfile()))
-      profile = TRY(in_context(set->request(), [] { return std::string("calibration profile"); }));
-    Observed observed = TRY(Observed::build(build, profile, network.reporter()));
-    calibration = TRY(calibrate(*calibrator, observed, log));
-    const std::string text = write_calibration_cache(calibration.cache);
-    calibrator->writeCalibrationCache(text.data(), text.size());
+  auto known = calibration_of(*calibrator, network, config, build);
+  if (!known && !is_int8) {  // a build without kINT8 does not fail by what it need not know
+    log.warning("the calibrator says nothing of FP16's range: ", known.error().message);
+    return TensorRanges{{}, given};
   }
+  const Calibration calibration = TRY(std::move(known));
   const auto& scales = calibration.cache.scales;
   passes::Ranges found;
   for (const ir::ValueId value : observed_values(build.graph)) {
@@ -277,8 +286,8 @@ Result<TensorRanges> tensor_ranges(Network& network, BuilderConfig& config, cons
     if (scale != scales.end())
       found[scale->first] = std::min(scale->second * kLevels, std::numeric_limits<float>::max());
   }
-  if (scales.empty()) log.warning("the calibration cache has no tensors: it quantizes nothing");
-  TRY(require(!found.empty() || scales.empty(), "the calibration cache has ", scales.size(),
+  if (scales.empty() && is_int8) log.warning("the calibration cache has no tensors: it quantizes nothing");
+  TRY(require(!found.empty() || scales.empty() || !is_int8, "the calibration cache has ", scales.size(),
               " tensors, of which the network has none: it is that of another network"));
   TensorRanges result;
   if (is_half) {

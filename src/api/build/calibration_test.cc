@@ -218,6 +218,8 @@ TEST(Calibration, KeepsFromHalvesWhatLeavesTheirRange) {
   calibrator.left = 3;
   EXPECT_TRUE(told(p, "stays in FP32: tensor 'product' reaches 5e+05, beyond FP16's 65504"))
       << ::testing::PrintToString(p.logger.infos);
+  calibrator.left = 0;
+  EXPECT_TRUE(warns(p, "the calibrator says nothing of FP16's range: the INT8 calibrator gave no batch"));
   p.config->setInt8Calibrator(nullptr);
   EXPECT_FALSE(told(p, "stays in FP32"));
   p.network->getInput(0)->setDynamicRange(-70000, 70000);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <ranges>
 #include <set>
 #include <utility>
 
@@ -15,10 +14,11 @@
 #include "ops/non_max_suppression.h"
 #include "ops/recurrence.h"
 #include "ops/roi_align.h"
+#include "ops/scatter.h"
 #include "ops/select.h"
-#include "ops/softmax.h"
 #include "ops/top_k.h"
 #include "ops/unary.h"
+#include "passes/softmax_reads.h"
 #include "tensor/numeric.h"
 #include "tensor/view.h"
 
@@ -55,7 +55,8 @@ bool makes_whole_numbers(const ir::Graph& graph, const ir::Node& node) {
   const auto* unary = node.op.as<ops::Unary>();
   if (unary) return unary->kind == kFloor || unary->kind == kCeil || unary->kind == kRound;
   const auto* cast = node.op.as<ops::Cast>();
-  return cast && !is_float(cast->to) && cast->to != DType::kBool && is_float(graph.type(node.inputs[0]).dtype);
+  const bool makes_indices = cast && (cast->to == DType::kI32 || cast->to == DType::kI64);  // no pixels, no truth
+  return makes_indices && is_float(graph.type(node.inputs[0]).dtype);
 }
 
 /// Whether readers of the node get digits of what it reads: neither truth values nor whole numbers. (A detector finds
@@ -190,63 +191,43 @@ bool is_f32(const ir::Graph& graph, ir::ValueId value) {
   return value != ir::ValueId::kNone && graph.type(value).dtype == DType::kF32;
 }
 
-/// Whether a constant of the node makes its results numbers beyond `limit`. One that only bounds them does not.
-bool adds_large_constant(const ir::Graph& graph, const ir::Node& node, double limit) {
+/// Whether results of the node have the numbers of its operands.
+bool moves_numbers(const Op& op) { return op.has(Trait::kMovement) || op.as<ops::Scatter>(); }
+
+/// Whether a constant of the node makes its results numbers beyond `limit`, perhaps with another of its size. One that
+/// only bounds them does not.
+bool has_large_constant(const ir::Graph& graph, const ir::Node& node, double limit) {
   using enum ops::ElementWiseKind;
   const auto* binary = node.op.as<ops::ElementWise>();
-  const bool adds = binary && (binary->kind == kSum || binary->kind == kSub || binary->kind == kProd);
-  if (!adds && !node.op.as<ops::Select>()) return false;
+  const bool adds = binary && (binary->kind == kSum || binary->kind == kSub);
+  const bool multiplies = binary && binary->kind == kProd;
+  if (!adds && !multiplies && !node.op.as<ops::Select>() && !moves_numbers(node.op)) return false;
+  const double most = multiplies ? limit : limit / 2;
   return std::ranges::any_of(node.inputs, [&](ir::ValueId input) {
     const HostTensor* constant = is_f32(graph, input) ? graph.constant(input) : nullptr;
-    return constant && largest_magnitude(*constant) > limit;
+    return constant && largest_magnitude(*constant) > most;
   });
-}
-
-/// By value: whether a softmax reads it, and whether it is added to what one reads, as a mask is; perhaps moved.
-struct SoftmaxReads {
-  std::vector<bool> scores, summands;
-};
-SoftmaxReads softmax_reads(const ir::Graph& graph, std::span<const ir::NodeId> order) {
-  SoftmaxReads reads;
-  reads.scores.assign(static_cast<size_t>(graph.num_values()), false);
-  reads.summands = reads.scores;
-  for (const ir::NodeId id : order | std::views::reverse) {
-    const ir::Node& node = graph.node(id);
-    const auto mark = [&](std::vector<bool>& values) {
-      for (const ir::ValueId input : node.inputs)
-        if (input != ir::ValueId::kNone) values[ir::index(input)] = true;
-    };
-    const auto is_marked = [&](const std::vector<bool>& values) {
-      return std::ranges::any_of(node.outputs, [&](ir::ValueId output) { return values[ir::index(output)]; });
-    };
-    const bool moves = node.op.has(Trait::kMovement);
-    const auto* binary = node.op.as<ops::ElementWise>();
-    const bool adds = binary && binary->kind == ops::ElementWiseKind::kSum;
-    if (node.op.as<ops::Softmax>() || (moves && is_marked(reads.scores))) mark(reads.scores);
-    if ((adds && is_marked(reads.scores)) || (moves && is_marked(reads.summands))) mark(reads.summands);
-  }
-  return reads;
 }
 
 /// By value: whether it may be a number beyond the range of `half`, because a constant is, or because the program's
 /// masks may be. The sum of these and scores that a softmax reads is not among them.
 std::vector<bool> large_values(const ir::Graph& graph, DType half, std::span<const ir::NodeId> order) {
   const double limit = half == DType::kF16 ? kLargestHalf : kLargestBf16;
-  const SoftmaxReads reads = softmax_reads(graph, order);
+  const passes::SoftmaxReads reads = passes::softmax_reads(graph, order);
   std::vector<bool> large(static_cast<size_t>(graph.num_values()), false);
   for (const ir::ValueId input : graph.inputs())
-    large[ir::index(input)] = is_f32(graph, input) && reads.summands[ir::index(input)];
+    large[ir::index(input)] = is_f32(graph, input) && reads.masks[ir::index(input)];
   for (const ir::NodeId id : order) {
     const ir::Node& node = graph.node(id);
     const bool is_pointwise = node.op.has(Trait::kPointwise);
-    if ((!is_pointwise && !node.op.has(Trait::kMovement)) || !is_f32(graph, node.outputs[0])) continue;
+    if ((!is_pointwise && !moves_numbers(node.op)) || !is_f32(graph, node.outputs[0])) continue;
     const auto is_large = [&](ir::ValueId input) { return input != ir::ValueId::kNone && large[ir::index(input)]; };
     const bool reads_others = std::ranges::any_of(node.inputs, [&](ir::ValueId input) {
       return is_f32(graph, input) && !graph.constant(input) && !is_large(input);
     });
     if (is_pointwise && reads_others && reads.scores[ir::index(node.outputs[0])]) continue;
     const bool reads_large = std::ranges::any_of(node.inputs, is_large);
-    if (reads_large || adds_large_constant(graph, node, limit)) large[ir::index(node.outputs[0])] = true;
+    if (reads_large || has_large_constant(graph, node, limit)) large[ir::index(node.outputs[0])] = true;
   }
   return large;
 }
@@ -323,8 +304,8 @@ Result<KeptFloats> floats_to_keep(const ir::Graph& graph, DType half, std::vecto
     };
     const bool selects_later = is_read(is_selected);
     is_selected[at] = selects(node.op) || (selects_later && !multiplies);
-    is_placed[at] =
-        makes_whole_numbers(graph, node) || (!multiplies && (is_read(is_placed) || is_read_as_position(graph, node)));
+    is_placed[at] = makes_whole_numbers(graph, node) || (!multiplies && hands_digits_on(graph, node) &&
+                                                         (is_read(is_placed) || is_read_as_position(graph, node)));
     is_remembered[at] =
         hands_memory_on(graph, node) || (multiplies ? feeds_memory(graph, *id) : is_read(is_remembered));
     // What only moves halves loses nothing.

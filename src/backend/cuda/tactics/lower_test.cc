@@ -318,7 +318,8 @@ TEST(LowerFloats, KeepsMasksInFloat) {
                    "none = Constant{value=f32[1, 1](0)}(); least = Constant{value=f32[1, 1](" +
                        least +
                        ")}(); m = Select(seen, none, least); sum = ElementWise{kind=sum}(m, bias); "
-                       "a = ElementWise{kind=sum}(s, sum); b = ElementWise{kind=sum}(s, given); "
+                       "a = ElementWise{kind=sum}(s, sum); both = ElementWise{kind=sum}(given, bias); "
+                       "b = ElementWise{kind=sum}(s, both); "
                        "p = Softmax{axis=1}(a); q = Softmax{axis=1}(b); "
                        "two = Constant{value=f32[1, 1](2)}(); u = ElementWise{kind=sum}(s, sum); "
                        "f = ElementWise{kind=prod}(u, two); g = Softmax{axis=1}(f); h = MatrixMultiply(g, w); "
