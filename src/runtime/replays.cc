@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "steps/plugin.h"
+
 namespace kiln::runtime {
 namespace {
 
@@ -117,10 +119,12 @@ bool Replays::is_refused(const Launch& launch) const {
 }
 
 /// Some steps cannot be recorded with these shapes, as the build may have said: that is kUnsupported. All else is a
-/// surprise, most often of a plugin, whose enqueue has been called for nothing: other shapes do not try again.
+/// surprise. Where a plugin may have made it, whose enqueue has been called for nothing, other shapes do not try again.
 void Replays::refuse(const Launch& launch, Misses& misses, const Error& why) {
   misses.refused = true;
-  if (why.code != Code::kUnsupported) refused_.push_back(launch.steps().data());
+  const bool has_plugin =
+      std::ranges::any_of(launch.steps(), [](const plan::Step& step) { return step.step.as<steps::Plugin>(); });
+  if (has_plugin && why.code != Code::kUnsupported) refused_.push_back(launch.steps().data());
   if (!settings_.log || std::exchange(has_told_, true)) return;
   if (why.code == Code::kUnsupported)
     settings_.log->verbose("runs are not recorded, but launched step by step: ", why.message);

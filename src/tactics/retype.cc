@@ -34,15 +34,21 @@ bool exceeds(const HostTensor& value, float limit) {
   return false;
 }
 
-/// A cast, but where that made infinities of numbers: those become the largest half, by no op of constants.
+/// What numbers beyond the range of `type` become: a score may be added to what hides a key.
+float bound_of_masks(DType type) { return type == DType::kF16 ? kLargestHalfMask : largest_of(type); }
+constexpr double kLeastMask = 1e30;  ///< no number of that size is meant for anything else
+
+/// A cast, but where that made infinities of numbers: those become the largest half, by no op of constants. Masks
+/// become what bound_of_masks says.
 Result<ops::Constant> converted(const ops::Constant& constant, DType to) {
   const float limit = largest_of(to);
   if (limit == 0 || !exceeds(constant.value, limit)) return fold_one(ops::Cast{to}, {&constant});
   HostTensor::Fresh fresh = TRY(HostTensor::make(to, constant.value.extents()));
   const View view(constant.value);
-  for (int64_t i = 0; i < view.volume(); ++i)
-    store_number(to, fresh.data.data(), i,
-                 std::isfinite(view[i]) ? std::clamp<double>(view[i], -limit, limit) : view[i]);
+  for (int64_t i = 0; i < view.volume(); ++i) {
+    const double bound = std::abs(view[i]) >= kLeastMask ? bound_of_masks(to) : limit;
+    store_number(to, fresh.data.data(), i, std::isfinite(view[i]) ? std::clamp(view[i], -bound, bound) : view[i]);
+  }
   return ops::Constant{std::move(fresh.tensor)};
 }
 
@@ -82,7 +88,7 @@ class Retyper {
     if (constant)
       return converted_[{value, to}] = graph_.add_constant(TRY(converted(*constant, to)), graph_.value(value).name);
     const bool is_bounded = is_large && largest_of(to) != 0 && graph_.type(value).dtype == DType::kF32;
-    const ir::ValueId x = is_bounded ? TRY(bounded(value, largest_of(to))) : value;
+    const ir::ValueId x = is_bounded ? TRY(bounded(value, bound_of_masks(to))) : value;
     return converted_[{value, to}] = TRY(graph_.add_one(ops::Cast{to}, {x}));
   }
 

@@ -6,7 +6,9 @@
 
 namespace kiln {
 
-inline constexpr float kLargestHalf = 65504;         ///< the largest finite FP16
+inline constexpr float kLargestHalf = 65504;  ///< the largest finite FP16
+/// What FP32's masks become in halves: room is left for a score beside it.
+inline constexpr float kLargestHalfMask = 57344;
 inline constexpr float kLargestBf16 = 0x1.FEp+127F;  ///< the largest finite BF16
 
 float half_to_float(uint16_t bits);

@@ -50,7 +50,7 @@ bool may_round_floats(const TacticContext& cx, const Region& region, const steps
   return step.weight_scale != 0 || (cx.numerics.tf32 && !needs_all_digits(cx.graph, region.nodes[0]));
 }
 
-/// Whether halves were made of the network's FP32 numbers, of which those beyond their range became the largest ones.
+/// Whether a half mask was converted from FP32, so that its least numbers stand for smaller ones.
 bool stands_for_float(const TacticContext& cx, ir::ValueId value) {
   const ir::Graph& graph = cx.graph;
   ir::NodeId producer = graph.value(value).producer;

@@ -15,6 +15,7 @@
 #include "ops/reshape.h"
 #include "ops/select.h"
 #include "ops/transpose.h"
+#include "tensor/numeric.h"
 #include "tensor/view.h"
 
 namespace kiln::cuda {
@@ -331,6 +332,9 @@ TEST(LowerFloats, KeepsMasksInFloat) {
     auto types = types_of(graph);
     for (const char* mask : {"m", "sum", "u", "f"}) EXPECT_EQ(types[mask], DType::kF32) << mask;
     for (const char* scores : {"a", "b", "p", "q", "low"}) EXPECT_EQ(types[scores], half) << scores;
+    const HostTensor* least_half = graph.constant(node_of(graph, "low").inputs[1]);
+    ASSERT_TRUE(least_half);
+    EXPECT_EQ(View(*least_half)[0], fp16 ? -double{kLargestHalfMask} : -double{kLargestBf16});
     // Both masks are halves where they meet the scores, and what is no infinity stays a number.
     // So are scores that are scaled behind the mask.
     for (const char* reader : {"a", "b", "g"}) {

@@ -116,7 +116,7 @@ struct MaskWords<kBlocks, float> {
 /// or one that few scores exceed. Sums are rescaled only when the largest score grows by much. The largest score leaves
 /// out NaN, whose weight is NaN, and so is then the row's sum.
 struct RunningSoftmax {
-  /// The base where the mask leaves nothing of any score: all keys weigh alike.
+  /// The base of a row whose seen keys are all masked: they weigh alike. FP32 and BF16 masks end here, too.
   static constexpr float kLost = -1e38f;
 
   float base[2] = {kHidden, kHidden}, total[2] = {0, 0};
@@ -172,9 +172,10 @@ struct RunningSoftmax {
     sum += __shfl_xor_sync(kAllLanes, sum, 1);
     return sum + __shfl_xor_sync(kAllLanes, sum, 2);
   }
-  /// Whether the largest score is one that the least half was added to, where that leaves nothing of a score.
+  /// Whether the mask hides even the row's largest score. Only masks that were FP32 do: they are -57344
+  /// (kLargestHalfMask) or less, and scores are small beside that.
   static __device__ __forceinline__ bool is_lost(float largest, float scale) {
-    return kTile.least_hides && largest != kHidden && largest * scale < -60000.F * kLog2e;
+    return kTile.least_hides && largest != kHidden && largest * scale < -53248.F * kLog2e;
   }
   /// The maximum over the four lanes that share a row.
   static __device__ __forceinline__ float quad_max(float x) {
