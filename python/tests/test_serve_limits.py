@@ -389,6 +389,26 @@ def raw_answer(server, data):
         return serving.Answer(response, response.read())
 
 
+@pytest.mark.parametrize("rest", [
+    b"0\r\na: " + b"x" * 100_000,
+    b"0\r\n" + b"a: b\r\n" * 20_000,
+    b"1;" + b"x" * 100_000,
+])  # fmt: skip
+def test_fields_of_a_chunked_body_have_a_limit(engine, rest):
+    """Those behind it, and extensions of a chunk: the parser keeps them until they end."""
+    head = b"POST /v2/models/affine/infer HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n"
+    with serving.serve({"affine": engine}) as server:
+        host, _, port = server.http_address.rpartition(":")
+        with socket.create_connection((host, int(port)), 60) as connection:
+            connection.sendall(head)
+            time.sleep(0.2)  # so that the body comes in another read
+            connection.sendall(rest)
+            response = http.client.HTTPResponse(connection)
+            response.begin()
+            answer = serving.Answer(response, response.read())
+        assert answer.status == 431 and "the fields of a chunked body are larger than 65536 bytes" in answer.error
+
+
 def test_ports_in_use(engine, capfd):
     with serving.serve({"affine": engine}) as server:
         for kind in ("http", "grpc"):

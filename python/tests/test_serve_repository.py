@@ -337,6 +337,20 @@ def test_a_load_that_fails_names_the_model_once_and_its_file(tmp_path, plans, ca
                 server.repository.load("scaled")
 
 
+def test_one_version_that_fails_anew_stays_as_it_was(tmp_path, plans):
+    folder = make_model_folder(tmp_path, "scaled", "version_policy { all { } }", {1: plans[2], 2: plans[3]})
+    with serving.serve(repositories=[tmp_path], model_control=True) as server:
+        for damaged, renewed in ((2, 1), (1, 2)):
+            (folder / str(damaged) / "model.plan").write_bytes(b"damaged")
+            (folder / str(renewed) / "model.plan").write_bytes(plans[5])
+            assert post(server, "/v2/repository/models/scaled/load").status == 200
+            assert factor_of(server, path=f"/versions/{damaged}") == {1: 5, 2: 3}[damaged]  # renewed, and never damaged since
+            assert factor_of(server, path=f"/versions/{renewed}") == 5
+            found = {row["version"]: row for row in post(server, "/v2/repository/index").json}
+            words = f"loading version {damaged} anew failed, the old one is served: "
+            assert found[str(damaged)]["state"] == "READY" and found[str(damaged)]["reason"].startswith(words)
+
+
 def test_loading_anew_that_fails_keeps_the_old(tmp_path, plans):
     folder = make_model_folder(tmp_path, "scaled", None, {1: plans[2]})
     with serving.serve(repositories=[tmp_path], model_control=True) as server:

@@ -54,6 +54,7 @@ class _LimitedConnection(HttpToolsProtocol):
         self._write_timer: asyncio.TimerHandle | None = None
         self._head_timer: asyncio.TimerHandle | None = None
         self._has_begun = False  # a request
+        self._bytes_of_no_body = 0  # read since the last part of a body
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -64,11 +65,24 @@ class _LimitedConnection(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._head_timer is not None:
             self._head_bytes += len(data)
+        self._bytes_of_no_body += len(data)
         super().data_received(data)
+        if self._head_timer is None and self._bytes_of_no_body > _MOST_HEAD_BYTES:
+            self._refuse_fields()
         # A head that is complete has stopped its timer, so these bytes were none of a body.
         if self._head_timer is not None and self._head_bytes > _MOST_HEAD_BYTES:
             self._head_is_here()
             self._refuse(431, str(_LargeHead()))
+
+    def _refuse_fields(self) -> None:
+        """Ends a request whose chunked body has more extensions of a chunk, or fields behind it, than a head may have:
+        the parser keeps them."""
+        if self.transport.is_closing():
+            return
+        if self.cycle is None or self.cycle.response_started:
+            self.transport.close()
+        else:
+            self._refuse(431, f"the fields of a chunked body are larger than {_MOST_HEAD_BYTES} bytes")
 
     def send_400_response(self, msg: str) -> None:
         """uvicorn answers so what is not HTTP, while it handles the parser's exception."""
@@ -114,12 +128,21 @@ class _LimitedConnection(HttpToolsProtocol):
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        # Fields behind a chunked body mean nothing here, and have no limit.
+        # Fields behind a chunked body mean nothing here.
         if self._head_timer is not None:
             self._count_of_head(len(name) + len(value) + len(": \r\n"))
             super().on_header(name, value)
 
+    def on_body(self, body: bytes) -> None:
+        self._bytes_of_no_body = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._bytes_of_no_body = 0
+        super().on_message_complete()
+
     def on_headers_complete(self) -> None:
+        self._bytes_of_no_body = 0
         self._count_of_head(len(self.parser.get_method()) + len("  HTTP/1.1\r\n\r\n"))
         self._head_is_here()
         most = self.settings.max_connections

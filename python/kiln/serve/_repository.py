@@ -215,16 +215,22 @@ class Repository:
                 whys = [why if only else f"version {number}: {why}" for number, why in failed.items()]
                 self._load_failed(name, model, before, fingerprint, "; ".join(whys), failed)
             old = model.versions
-            model.versions, model.failed = versions, failed
-            model.state, model.reason, model.fingerprint = READY, "", fingerprint
-            _close_all(old)
+            kept = {number: old[number] for number in failed if number in old}
+            reason = "; ".join(
+                f"loading version {number} anew failed, the old one is served: {failed[number]}" for number in kept
+            )
+            model.versions = {**versions, **kept}
+            model.failed = {number: why for number, why in failed.items() if number not in kept}
+            model.state, model.reason, model.fingerprint = READY, reason, fingerprint
+            _close_all({number: version for number, version in old.items() if number not in kept})
             if self._closed:
                 self._close_versions(model)
         for warning in warnings:
             log.warning("%s", warning, extra={"model": name})
         for number, why in failed.items():
             log.error("version %d of model %s cannot be loaded: %s", number, name, why, extra={"model": name})
-        log.info("model %s is ready", name, extra={"model": name, "versions": sorted(versions), "failed": failed})
+        ready = sorted({*versions, *kept})
+        log.info("model %s is ready", name, extra={"model": name, "versions": ready, "failed": failed})
 
     def _load_failed(
         self,

@@ -315,7 +315,9 @@ def _address(host: str, port: int) -> str:
 def _listen(protocol: str, host: str, port: int) -> socket.socket:
     """A socket that listens on a port, which nobody else uses."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family)
+    # asyncio sends small parts at once (TCP_NODELAY) where a socket names its protocol: a body behind its head would wait
+    # 40 ms for the client's acknowledgement.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
