@@ -90,7 +90,7 @@ class Bench {
     }
     return w_->getNbOutputs();
   }
-  /// The same of an ONNX model.
+  /// Reads the plugin from an ONNX model instead. Returns the number of outputs, 0 where the plugin was refused.
   int parse(const char* plugin, const char* version, const Attributes& attributes) {
     const auto place = way_ == Way::kOnnx ? NodePlace::kMain : NodePlace::kBranch;
     model_ = onnx_model(plugin, version, attributes, inputs_, static_cast<int>(output_ranges_.size()), place).value();

@@ -41,7 +41,8 @@ struct BuildRequest {
   bool is_direct_io = false;  ///< inputs and outputs are read and written as they are, or the build fails
   std::vector<ShapeOutput> shape_outputs;
   passes::Ranges int8_ranges;  ///< of tensors: contractions and plugins that read one of them may have bytes
-  /// Of tensors: layers of which one leaves FP16's range stay in FP32 where FP16 is allowed.
+  /// Largest magnitudes of tensors. Where FP16 is allowed, a layer stays in FP32 if one of its tensors exceeds FP16's
+  /// range.
   passes::Ranges half_ranges;
   /// Puts ops in the place of plugins that waited for their ranges, in a graph or a body; null: there are none.
   std::function<Status(ir::Graph&)> expand_plugins;

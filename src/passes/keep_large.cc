@@ -1,6 +1,7 @@
 #include "passes/keep_large.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/str.h"
 #include "ir/precision.h"
@@ -11,14 +12,20 @@
 namespace kiln::passes {
 namespace {
 
-/// A tensor of the node beyond FP16's range; none if all that are known lie within it.
-ir::ValueId find_large(const ir::Graph& graph, const ir::Node& node, const Ranges& ranges) {
+struct Large {
+  ir::ValueId value;
+  float magnitude;
+};
+
+/// A tensor of the node beyond FP16's range; nothing if all that are known lie within it.
+std::optional<Large> find_large(const ir::Graph& graph, const ir::Node& node, const Ranges& ranges) {
   for (const auto* values : {&node.outputs, &node.inputs})
     for (const ir::ValueId value : *values) {
       if (value == ir::ValueId::kNone || graph.type(value).dtype != DType::kF32 || graph.constant(value)) continue;
-      if (known_range(graph, value, ranges).value_or(0) > kLargestHalf) return value;
+      if (const auto range = known_range(graph, value, ranges); range.value_or(0) > kLargestHalf)
+        return Large{value, *range};
     }
-  return ir::ValueId::kNone;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -33,11 +40,11 @@ Status keep_large(ir::Graph& graph, const Ranges& ranges, std::vector<std::strin
     const bool makes_scores =
         std::ranges::any_of(node.outputs, [&](ir::ValueId output) { return reads.scores[ir::index(output)]; });
     if (makes_scores && node.op.has(Trait::kPointwise)) continue;
-    const ir::ValueId value = find_large(graph, node, ranges);
-    if (value == ir::ValueId::kNone) continue;
+    const auto large = find_large(graph, node, ranges);
+    if (!large) continue;
     const std::string name = node.name;
-    told.push_back(str("'", name, "' stays in FP32: tensor '", graph.value(value).name, "' reaches ",
-                       *known_range(graph, value, ranges), ", beyond FP16's ", kLargestHalf));
+    told.push_back(str("'", name, "' stays in FP32: tensor '", graph.value(large->value).name, "' reaches ",
+                       large->magnitude, ", beyond FP16's ", kLargestHalf));
     ir::set_precision(graph, id, name, {DType::kF32});
   }
   return {};

@@ -8,7 +8,6 @@
 #include "backend/cuda/tactics/contraction.h"
 #include "backend/cuda/tactics/kept_floats.h"
 #include "ops/cast.h"
-#include "ops/constant.h"
 #include "ops/quantize.h"
 #include "steps/attention.h"
 #include "steps/attention_layout.h"
@@ -54,12 +53,12 @@ bool may_round_floats(const TacticContext& cx, const Region& region, const steps
 bool stands_for_float(const TacticContext& cx, ir::ValueId value) {
   const ir::Graph& graph = cx.graph;
   ir::NodeId producer = graph.value(value).producer;
-  while (producer != ir::NodeId::kNone && graph.node(producer).op.has(Trait::kMovement))
-    producer = graph.value(graph.node(producer).inputs[0]).producer;
-  if (producer == ir::NodeId::kNone) return false;
-  const Op& op = graph.node(producer).op;
-  if (op.as<ops::Constant>()) return cx.numerics.fp16 && !cx.numerics.strongly_typed;
-  return op.as<ops::Cast>() && graph.input_type(producer, 0).dtype == DType::kF32;
+  while (producer != ir::NodeId::kNone && graph.node(producer).op.has(Trait::kMovement)) {
+    value = graph.node(producer).inputs[0];
+    producer = graph.value(value).producer;
+  }
+  if (graph.constant(value)) return cx.numerics.fp16 && !cx.numerics.strongly_typed;
+  return graph.producer_as<ops::Cast>(value) && graph.input_type(producer, 0).dtype == DType::kF32;
 }
 
 /// Kernels for the region; none where its heads are too deep.

@@ -192,7 +192,7 @@ bool is_f32(const ir::Graph& graph, ir::ValueId value) {
 }
 
 /// Whether results of the node have the numbers of its operands.
-bool moves_numbers(const Op& op) { return op.has(Trait::kMovement) || op.as<ops::Scatter>(); }
+bool hands_numbers_on(const Op& op) { return op.has(Trait::kMovement) || op.as<ops::Scatter>(); }
 
 /// Whether a constant of the node makes its results numbers beyond `limit`, perhaps with another of its size. One that
 /// only bounds them does not.
@@ -201,7 +201,7 @@ bool has_large_constant(const ir::Graph& graph, const ir::Node& node, double lim
   const auto* binary = node.op.as<ops::ElementWise>();
   const bool adds = binary && (binary->kind == kSum || binary->kind == kSub);
   const bool multiplies = binary && binary->kind == kProd;
-  if (!adds && !multiplies && !node.op.as<ops::Select>() && !moves_numbers(node.op)) return false;
+  if (!adds && !multiplies && !node.op.as<ops::Select>() && !hands_numbers_on(node.op)) return false;
   const double most = multiplies ? limit : limit / 2;
   return std::ranges::any_of(node.inputs, [&](ir::ValueId input) {
     const HostTensor* constant = is_f32(graph, input) ? graph.constant(input) : nullptr;
@@ -220,7 +220,7 @@ std::vector<bool> large_values(const ir::Graph& graph, DType half, std::span<con
   for (const ir::NodeId id : order) {
     const ir::Node& node = graph.node(id);
     const bool is_pointwise = node.op.has(Trait::kPointwise);
-    if ((!is_pointwise && !moves_numbers(node.op)) || !is_f32(graph, node.outputs[0])) continue;
+    if ((!is_pointwise && !hands_numbers_on(node.op)) || !is_f32(graph, node.outputs[0])) continue;
     const auto is_large = [&](ir::ValueId input) { return input != ir::ValueId::kNone && large[ir::index(input)]; };
     const bool reads_others = std::ranges::any_of(node.inputs, [&](ir::ValueId input) {
       return is_f32(graph, input) && !graph.constant(input) && !is_large(input);
