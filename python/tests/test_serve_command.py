@@ -16,6 +16,7 @@ import pytest
 import serving
 
 import kiln_models
+from kiln.serve._signals import Signals
 from kiln.serve._sources import parse_shapes
 
 
@@ -142,17 +143,17 @@ def test_memory_is_given_back_between_polls(monkeypatch):
     done = []
     monkeypatch.setattr(command, "_give_back_memory", lambda: done.append("trim"))
     server = types.SimpleNamespace(repository=types.SimpleNamespace(rescan=lambda: done.append("poll")), failure=None)
-    changed, asked = threading.Condition(threading.RLock()), []
+    signals = Signals()
 
     def end():
-        with changed:
-            asked.append(signal.SIGTERM)
-            changed.notify()
+        server.failure = "ended"
+        signals.wake()
 
     timer = threading.Timer(2, end)
     timer.start()
-    command._wait(server, changed, asked, 0.05)
+    command._wait(server, signals, 0.05)
     timer.join()
+    signals.close()
     assert 2 <= done.count("trim") < done.count("poll")
 
 

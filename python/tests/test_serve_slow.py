@@ -30,6 +30,7 @@ grpc = pytest.importorskip("grpc")
 from kiln.serve import Reason, ServeError, Settings  # noqa: E402
 from kiln.serve._bodies import read_body  # noqa: E402
 from kiln.serve._calls import Budget  # noqa: E402
+from kiln.serve._drain import Drain  # noqa: E402
 from kiln.serve._grpc import _MOST_IN_A_STREAM  # noqa: E402
 from kiln.serve._messages import MESSAGES  # noqa: E402
 from kiln.serve._receiver import Receiver, StreamReader  # noqa: E402
@@ -314,7 +315,7 @@ def test_connections_of_grpc_have_a_limit(engine):
 def test_a_stream_is_idle_from_its_last_answer_on():
     async def run():
         call = Call()
-        reader = StreamReader(call, 0.3)
+        reader = StreamReader(call, 0.3, Drain(lambda: False))
         answer = asyncio.create_task(asyncio.sleep(0.5))
         reader.begin(answer)
         started = time.monotonic()

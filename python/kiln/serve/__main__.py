@@ -10,21 +10,21 @@ import math
 import pathlib
 import re
 import resource
-import signal
 import sys
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 from . import BuildShapes, Server, Settings
 from ._log import log_to_stderr
-from ._settings import MIB, SettingError, descriptions
+from ._settings import LONGEST_SECONDS, MIB, SettingError, descriptions
+from ._signals import Signals
 from ._sources import parse_shapes
 
 log = logging.getLogger("kiln.serve")
 
 _TRIM_SECONDS = 10
+_REFUSE_SECONDS = 2
 _OTHER_FILES = 256  # beside connections: plans, libraries, the log
 
 
@@ -46,6 +46,13 @@ def _number(text: str) -> float:
         found = math.nan
     if not (math.isfinite(found) and found >= 0):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 on")
+    return found
+
+
+def _seconds(text: str) -> float:
+    found = _number(text)
+    if found > LONGEST_SECONDS:
+        raise argparse.ArgumentTypeError(f"{text!r} is too long; at most {LONGEST_SECONDS} seconds are possible")
     return found
 
 
@@ -109,7 +116,10 @@ def _parser() -> argparse.ArgumentParser:
     add("--max-queue", type=int, default=default.max_queue, help="requests that wait for a model (%(default)s)")
     times = ("header", "body", "write", "idle", "request", "drain")
     _add_numbers(add, default, ("max_connections", *(f"{name}_seconds" for name in times)))
-    add("--poll-seconds", type=_number, default=0, help="look for changed files that often; 0 waits for SIGHUP")
+    add("--refuse-seconds", type=_seconds, default=_REFUSE_SECONDS,
+        help="for how long the ports stay open, and requests are refused in words, when SIGTERM or SIGINT ends the server; a "
+        "part of --drain-seconds (%(default)s s)")  # fmt: skip
+    add("--poll-seconds", type=_seconds, default=0, help="look for changed files that often; 0 waits for SIGHUP")
     add("--model-control", action=argparse.BooleanOptionalAction, default=False,
         help="whether clients may load and unload models")  # fmt: skip
     add("--log-level", default="info", choices=("debug", "info", "warning", "error"),
@@ -189,50 +199,53 @@ def _give_back_memory() -> None:
         trim(0)
 
 
-def _ends(asked: list[int]) -> bool:
-    return signal.SIGTERM in asked or signal.SIGINT in asked
-
-
-def _load(load: Callable[[], Any], signals: threading.Condition, asked: list[int]) -> None:
-    """Runs what loads models in a thread: while Kiln's code runs in the main one, no signal is heard."""
-
-    def notify(_: object) -> None:
-        with signals:
-            signals.notify()
-
+def _load(server: Server, load: Callable[[], Any], signals: Signals) -> None:
+    """Runs what loads models in a thread, and hears signals meanwhile. One that ends the server ends the load, too."""
     with concurrent.futures.ThreadPoolExecutor(1, "kiln-start") as pool:
         loaded = pool.submit(load)
-        loaded.add_done_callback(notify)
-        with signals:
-            signals.wait_for(lambda: loaded.done() or _ends(asked))
-        if not loaded.done():
-            log.info("stopping; what is being loaded ends first")
+        loaded.add_done_callback(lambda _: signals.wake())
+        told = False
+        while not loaded.done():
+            if signals.ends and not told:
+                log.info("stopping; what is being loaded ends first")
+                server.refuse()
+                server.repository.stop_loading()
+                told = True
+            signals.wait()
         loaded.result()
 
 
-def _wait(server: Server, signals: threading.Condition, asked: list[int], poll_seconds: float) -> None:
+def _wait(server: Server, signals: Signals, poll_seconds: float) -> None:
     """Waits for a signal that ends the server, or its failure; loads models anew meanwhile."""
     next_poll = time.monotonic() + poll_seconds if poll_seconds else math.inf
     next_trim = time.monotonic() + _TRIM_SECONDS
-    while True:
-        with signals:
-            if not asked and server.failure is None:
-                signals.wait(max(0.0, min(next_trim, next_poll) - time.monotonic()))
-            found = asked.pop(0) if asked else None
-        if found in (signal.SIGTERM, signal.SIGINT) or server.failure is not None:
-            return
+    while not signals.ends and server.failure is None:
+        asked = signals.asks_anew()
         now = time.monotonic()
         if now >= next_trim:
             _give_back_memory()
             next_trim = now + _TRIM_SECONDS
-        if found != signal.SIGHUP and now < next_poll:
+        if not asked and now < next_poll:
+            signals.wait(min(next_trim, next_poll) - now)
             continue
         try:
-            _load(server.repository.rescan, signals, asked)
+            _load(server, server.repository.rescan, signals)
         except Exception:
             log.exception("the models' files cannot be looked through")
         if poll_seconds:
             next_poll = time.monotonic() + poll_seconds
+
+
+def _stop(server: Server, signals: Signals, refuse_seconds: float) -> None:
+    """Ends the server: it refuses requests in words for some time first, and answers those that it has."""
+    seconds = server.settings.drain_seconds
+    if server.failure is None:
+        began = time.monotonic()
+        server.refuse()
+        while (left := began + min(refuse_seconds, seconds) - time.monotonic()) > 0 and server.failure is None:
+            signals.wait(left)
+        seconds = max(0.0, began + seconds - time.monotonic())
+    server.stop(seconds)
 
 
 def main(words: list[str] | None = None) -> int:
@@ -245,6 +258,16 @@ def main(words: list[str] | None = None) -> int:
     if arguments.http_port is None and arguments.grpc_port is None:
         parser.error("--http-port and --grpc-port are both none: nobody could ask the server")
     log_to_stderr(arguments.log_level, arguments.log_format == "json")
+    signals = Signals()
+    try:
+        with signals.heard():
+            return _serve(arguments, models, signals)
+    finally:
+        signals.close()
+
+
+def _serve(arguments: argparse.Namespace, models: dict[str, str], signals: Signals) -> int:
+    """Runs the server until it is to end, and returns the command's exit status."""
     shapes = BuildShapes(arguments.min_shapes, arguments.opt_shapes, arguments.max_shapes)
     try:
         settings = _settings(arguments)
@@ -256,38 +279,19 @@ def main(words: list[str] | None = None) -> int:
     except ValueError as failure:
         log.error("%s", failure)
         return 1
-    changed = threading.Condition(threading.RLock())
-    asked: list[int] = []
-
-    def note(number: int, _: object) -> None:
-        if number == signal.SIGINT:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second one ends the process at once
-        if number != signal.SIGHUP:
-            server.repository.stop_loading()
-        with changed:
-            asked.append(number)
-            changed.notify()
-
-    def wake() -> None:
-        server.repository.stop_loading()
-        with changed:
-            changed.notify()
-
-    server.on_failure = wake
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, note)
+    server.on_failure = signals.wake
     try:
-        _load(server.start, changed, asked)
+        _load(server, server.start, signals)
     except OSError as failure:
         log.error("%s", failure)
         return 1
-    if not asked and server.failure is None and server.failed and len(server.failed) == len(server.repository.names()):
+    if not signals.ends and server.failure is None and server.failed and len(server.failed) == len(server.repository.names()):
         log.error("no model could be loaded")
         server.stop(0)
         return 1
-    _wait(server, changed, asked, arguments.poll_seconds)
+    _wait(server, signals, arguments.poll_seconds)
     failure = server.failure
-    server.stop()
+    _stop(server, signals, arguments.refuse_seconds)
     if failure is not None:
         log.error("the server has failed: %s", failure)
         return 1

@@ -7,7 +7,7 @@ import contextlib
 import dataclasses
 import zlib
 from collections.abc import AsyncIterator, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -22,7 +22,7 @@ _MOST_INFLATED = 1 << 20  # bytes that are decompressed at once, and compressed 
 _FIRST_OF_MEMBER = 1 << 12  # compressed bytes that are given to a further member first: what it does not use is copied
 _MOST_MEMBERS = 1 << 16  # of gzip in a body: each costs a new decompressor, also where it holds nothing
 _MEMBER_MAGIC = b"\x1f\x8b"
-_MOST_DISCARDED = 1 << 30  # of a body that is too large: a client that has sent it reads the answer
+_MOST_DISCARDED = 1 << 30  # of a body that is refused and read to its end
 
 
 @dataclasses.dataclass
@@ -49,15 +49,16 @@ def _too_large(size: int | str, limit: int) -> ServeError:
 
 @contextlib.asynccontextmanager
 async def read_body(
-    receive: Any, headers: Mapping[str, str], settings: Settings, budget: Budget
+    receive: Any, headers: Mapping[str, str], settings: Settings, budget: Budget, *, to_its_end: bool = False
 ) -> AsyncIterator[Body]:
-    """Reads the body. Its bytes count in the server's budget until the context ends. Raises ServeError."""
-    reader = _BodyReader(receive, settings, budget)
+    """Reads the body. Its bytes count in the server's budget until the context ends. Raises ServeError.
+
+    `to_its_end` reads the rest of a body that is refused, too: for servers whose connections end with their answer, which
+    a client that sends still would not get to read.
+    """
+    reader = _BodyReader(receive, settings, budget, to_its_end)
     body = None
     try:
-        declared = _declared_length(headers) or 0
-        if declared > settings.max_request_bytes and headers.get("expect", "").lower() == "100-continue":
-            raise _too_large(declared, settings.max_request_bytes)  # without a 100, so the client sends no body
         coding = headers.get("content-encoding", "identity").lower()
         if coding not in ("identity", *_WINDOWS):
             raise ServeError(
@@ -66,24 +67,30 @@ async def read_body(
         try:
             data = await asyncio.wait_for(reader.read(_declared_length(headers)), settings.body_seconds)
         except TimeoutError:
-            if declared > settings.max_request_bytes:
-                raise _too_large(declared, settings.max_request_bytes) from None
             words = f"the body did not come within {settings.body_seconds:g} s"
-            raise ServeError(Reason.TOO_SLOW, words) from None
+            raise reader.refusal or ServeError(Reason.TOO_SLOW, words) from None
         if coding != "identity":
             data = await reader.decompress(data, coding)
         reader.keep(len(data))
         body = Body(np.frombuffer(data, np.uint8))
         del data
         yield body
+    except ServeError as failure:
+        failure.body_is_unread = not reader.is_at_end
+        raise
     finally:
         budget.give_back_after(body and body.request, reader.reserved)
 
 
 class _BodyReader:
-    def __init__(self, receive: Any, settings: Settings, budget: Budget):
+    def __init__(self, receive: Any, settings: Settings, budget: Budget, to_its_end: bool):
         self._receive, self._limit, self._budget = receive, settings.max_request_bytes, budget
+        self._to_its_end = to_its_end
         self.reserved = 0
+        self.is_at_end = False
+        """Whether nothing of the body is left to be read."""
+        self.refusal: ServeError | None = None
+        """Why the body is refused whose rest is being read."""
 
     def _reserve(self, size: int) -> None:
         self._budget.take(size)
@@ -104,19 +111,15 @@ class _BodyReader:
         message = await self._receive()
         if message["type"] == "http.disconnect":
             raise ServeError(Reason.CANCELLED, "the client has left")
-        return message.get("body", b""), message.get("more_body", False)
+        more = message.get("more_body", False)
+        self.is_at_end = not more
+        return message.get("body", b""), more
 
     async def read(self, declared: int | None) -> Any:
         """The body as it was sent."""
         if declared is not None and declared > self._limit:
-            if declared <= _MOST_DISCARDED:
-                await self._discard()
-            raise _too_large(declared, self._limit)
-        try:
-            self._reserve_ahead(0, self._limit if declared is None else declared)
-        except ServeError:
-            await self._discard()
-            raise
+            await self._refuse(_too_large(declared, self._limit))
+        await self._grow(0, self._limit if declared is None else declared)
         data = await (self._read_unknown() if declared is None else self._read_known(declared))
         if len(data) > self.reserved:
             self._reserve(len(data) - self.reserved)
@@ -147,25 +150,23 @@ class _BodyReader:
         while more:
             body, more = await self._next()
             if len(into) + len(body) > self._limit:
-                await self._discard(more)
-                raise _too_large("more", self._limit)
+                await self._refuse(_too_large("more", self._limit))
             into += body
-            await self._grow(len(into), self._limit, more)
+            await self._grow(len(into), self._limit)
         return into
 
-    async def _grow(self, there: int, most: int, more: bool = True) -> None:
+    async def _grow(self, there: int, most: int) -> None:
         try:
             self._reserve_ahead(there, most)
-        except ServeError:
-            await self._discard(more)
-            raise
+        except ServeError as failure:
+            await self._refuse(failure)
 
-    async def _discard(self, more: bool = True) -> None:
-        """Reads the rest of a body that is refused, so that the client gets to read why."""
+    async def _refuse(self, failure: ServeError) -> NoReturn:
         seen = 0
-        while more and seen <= _MOST_DISCARDED:
-            body, more = await self._next()
-            seen += len(body)
+        self.refusal = failure
+        while self._to_its_end and not self.is_at_end and seen <= _MOST_DISCARDED:
+            seen += len((await self._next())[0])
+        raise failure
 
     async def decompress(self, data: Any, coding: str) -> Any:
         """The decompressed body, of the same limit. Each piece has its bytes reserved before there are any of it.

@@ -17,6 +17,8 @@ from ._settings import Settings
 from ._statistics import Refusals
 
 _MOST_HEAD_BYTES = 1 << 16
+_LINGER_SECONDS = 5  # for a client that was answered and sends still
+_MOST_DISCARDED = 1 << 28  # bytes of it
 
 
 def _body_of(error: str) -> bytes:
@@ -42,14 +44,43 @@ class _LargeHead(Exception):
         super().__init__(f"the head of the request is larger than {_MOST_HEAD_BYTES} bytes")
 
 
+class _Transport:
+    """A connection's transport, whose connection decides how it is closed."""
+
+    def __init__(self, transport: Any, connection: _LimitedConnection):
+        self.real, self._connection = transport, connection
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
+
+    def write(self, data: Any) -> None:
+        if not self._connection.is_lingering:
+            self.real.write(data)
+
+    def close(self) -> None:
+        self._connection.end()
+
+    def is_closing(self) -> bool:
+        return self._connection.is_lingering or self.real.is_closing()
+
+
 class _LimitedConnection(HttpToolsProtocol):
-    """uvicorn's connection with timers: one runs while a head is awaited, one while the client does not read."""
+    """uvicorn's connection with timers: one runs while a head is awaited, one while the client does not read.
+
+    A connection that ends while its client sends still is closed in two steps. The system would reset it, and a client
+    that has sent all before it reads would not get to read the answer. So the server's side is closed first, which tells
+    the client that nothing more comes, and what it sends is thrown away for a short time.
+    """
 
     settings: Settings
     refusals: Refusals
 
     def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
+        self.is_lingering = False
+        self._linger_timer: asyncio.TimerHandle | None = None
+        self._discarded = 0
+        self._is_in_message = False  # a request has begun to come, and is not here yet
+        super().connection_made(_Transport(transport, self))
         self._served = self.app
         self._write_timer: asyncio.TimerHandle | None = None
         self._head_timer: asyncio.TimerHandle | None = None
@@ -60,9 +91,48 @@ class _LimitedConnection(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._head_is_here()
         self.resume_writing()
+        self.is_lingering = self._is_in_message = False
+        if self._linger_timer is not None:
+            self._linger_timer.cancel()
         super().connection_lost(exc)
 
+    def end(self) -> None:
+        """Closes the connection, in two steps where the client sends still."""
+        if self.is_lingering:
+            return
+        if self._is_in_message and not self.transport.real.is_closing():
+            self._linger()
+        else:
+            self.transport.real.close()
+
+    def abort(self) -> bool:
+        """Ends the connection at once. Whether a part of an answer was left to be sent."""
+        is_unsent = self.transport.real.get_write_buffer_size() > 0
+        is_unsent |= self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete
+        self.transport.real.abort()
+        return is_unsent
+
+    def _linger(self) -> None:
+        self._head_is_here()
+        self._unset_keepalive_if_required()
+        self.is_lingering = True
+        transport = self.transport.real
+        transport.write_eof()  # behind what is written already
+        self.flow.resume_reading()
+        self._linger_timer = self.loop.call_later(_LINGER_SECONDS, transport.abort)
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        # Nobody reads the rest of the body of a request that was answered.
+        if self.cycle.response_complete and self.cycle.more_body and not self.pipeline:
+            self.end()
+
     def data_received(self, data: bytes) -> None:
+        if self.is_lingering:
+            self._discarded += len(data)
+            if self._discarded > _MOST_DISCARDED:
+                self.transport.abort()
+            return
         if self._head_timer is not None:
             self._head_bytes += len(data)
         self._bytes_of_no_body += len(data)
@@ -80,7 +150,7 @@ class _LimitedConnection(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         if self.cycle is None or self.cycle.response_started:
-            self.transport.close()
+            self.transport.real.close()
         else:
             self._refuse(431, f"the fields of a chunked body are larger than {_MOST_HEAD_BYTES} bytes")
 
@@ -108,10 +178,11 @@ class _LimitedConnection(HttpToolsProtocol):
             f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
         )
         self.transport.write(head.encode() + body)
-        self.transport.close()
+        self._is_in_message = True  # whatever else comes is none of a request
+        self.end()
 
     def on_message_begin(self) -> None:
-        self._has_begun = True
+        self._has_begun = self._is_in_message = True
         if self._head_timer is None:  # else it runs since the connection began
             self._await_head()
         super().on_message_begin()
@@ -138,6 +209,7 @@ class _LimitedConnection(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
+        self._is_in_message = False
         self._bytes_of_no_body = 0
         super().on_message_complete()
 

@@ -41,6 +41,8 @@ class ServeError(Exception):
         self.reason = reason
         self.is_counted = False
         """Whether the statistics of a version have it."""
+        self.body_is_unread = False
+        """Whether a part of the request's body was not read: its connection is of no more use."""
 
 
 def milliseconds(ns: int) -> str:

@@ -6,9 +6,8 @@ import asyncio
 import contextlib
 import logging
 import math
-import time
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import grpc
 import numpy as np
@@ -17,6 +16,7 @@ from google.protobuf.wrappers_pb2 import StringValue
 
 from ._batcher import clock_ns
 from ._calls import Call, check_parameters, check_tensor, in_turn, run
+from ._drain import Drain, Taken
 from ._errors import Reason, ServeError, invalid
 from ._fields import METHODS, METHODS_NOT_SUPPORTED
 from ._messages import MESSAGES, PACKAGE
@@ -34,7 +34,6 @@ _HEALTH_SERVICE = "grpc.health.v1.Health"
 _SERVING, _NOT_SERVING = b"\x08\x01", b"\x08\x02"  # HealthCheckResponse{status}
 _MOST_IN_A_STREAM = 32  # requests of a stream that wait or run at one time
 _MOST_STREAMS = 128
-_QUIET_S = 0.1  # without a new call, after which none is taken to wait when the server stops
 _ANSWERED_WHILE_STOPPING = ("ServerLive", "ServerReady", "ModelReady")  # they tell that the server stops, or lives
 _MOST_OF_GRPC = (1 << 31) - 1  # of a number among its options
 _MOST_DETAILS = 1000  # characters of a status; clients refuse long ones
@@ -122,43 +121,25 @@ def _in_stream(answer: Any, error: str = "") -> Any:
     return told
 
 
-def _error_in_stream(call_id: str, error: str) -> Any:
+def _error_in_stream(call_id: str, error: str) -> bytes:
     """An error in a stream. Triton's clients find its request by the answer's id."""
-    return _in_stream(MESSAGES["ModelInferResponse"](id=call_id), error)
+    return _in_stream(MESSAGES["ModelInferResponse"](id=call_id), error).SerializeToString()
 
 
-class Calls:
-    """The calls that the server has taken up. It belongs to one event loop."""
+class _Counted(NamedTuple):
+    """An answer in a stream."""
 
-    def __init__(self, server: Server):
-        self._server, self._taken = server, 0
-
-    def take(self, name: str) -> None:
-        """Counts a call of a method. Raises ServeError where the server stops, unless the method tells just that."""
-        self._taken += 1
-        if self._server.is_stopping and name not in _ANSWERED_WHILE_STOPPING:
-            raise ServeError(Reason.UNAVAILABLE, "the server stops")
-
-    async def refuse_waiting(self, seconds: float) -> None:
-        """Lets the calls be taken up that have come, for so many seconds at most.
-
-        gRPC takes up one call after the other, and cancels those that wait when its server stops. Clients that are
-        told UNAVAILABLE ask another server; CANCELLED says that they have left themselves.
-        """
-        end = time.monotonic() + seconds
-        seen = -1
-        while seen != self._taken and time.monotonic() < end:
-            seen = self._taken
-            await asyncio.sleep(min(_QUIET_S, max(0.0, end - time.monotonic())))
+    data: bytes
+    size: int
+    """Bytes of it that count as in flight; 0 of an error."""
 
 
 class Servicer:
     """The methods of the service, called by their names."""
 
-    def __init__(self, server: Server):
-        self._server, self._repository = server, server.repository
+    def __init__(self, server: Server, drain: Drain):
+        self._server, self._repository, self._drain = server, server.repository, drain
         self.receiver = Receiver(server.settings)
-        self.calls = Calls(server)
         self._long_numbers = asyncio.Lock()
         self._streams = 0
 
@@ -172,7 +153,7 @@ class Servicer:
 
     async def ModelReady(self, request: Any) -> Any:
         try:
-            ready = self._repository.is_ready(request.name, request.version)
+            ready = self._repository.is_ready(request.name, request.version) and not self._server.is_stopping
         except ServeError:  # there is none; Triton's answer is the same
             ready = False
         return MESSAGES["ModelReadyResponse"](ready=ready)
@@ -229,19 +210,23 @@ class Servicer:
             self._server.budget.give_back_after(call and call.request, size)
         return _answer(version, call.id, outputs)
 
-    async def _answer_in_stream(self, taken_once: list[bytes]) -> Any:
-        """The answer to the message in a list, which it takes out of it."""
+    async def _answer_in_stream(self, taken_once: list[bytes]) -> _Counted:
+        """The answer to the message in a list, which it takes out of it. Its bytes count until it is given back."""
         call_id, size = "", len(taken_once[0])
         try:
             with self._server.refusals.of("grpc"):
-                requests = [_parse("ModelInferRequest", taken_once.pop())]
-                call_id = requests[0].id
-                return _in_stream(await self.infer(requests, size))
+                async with self._drain.taken() as taken:
+                    taken.has_come = True
+                    requests = [_parse("ModelInferRequest", taken_once.pop())]
+                    call_id = requests[0].id
+                    answer = _in_stream(await self.infer(requests, size)).SerializeToString()
+                self._server.budget.take_answer(len(answer))
+                return _Counted(answer, len(answer))
         except ServeError as failure:
-            return _error_in_stream(call_id, str(failure))
+            return _Counted(_error_in_stream(call_id, str(failure)), 0)
         except Exception as failure:
             log.exception("a request of a stream failed")
-            return _error_in_stream(call_id, f"{type(failure).__name__}: {failure}")
+            return _Counted(_error_in_stream(call_id, f"{type(failure).__name__}: {failure}"), 0)
 
     # Calls.
 
@@ -254,9 +239,9 @@ class Servicer:
         """
         method = None if name == "ModelInfer" else getattr(self, name)
 
-        async def answer(context: Any) -> bytes:
-            self.calls.take(name)
+        async def answer(context: Any, taken: Taken) -> bytes:
             taken_once = [await self.receiver.receive(context)]
+            taken.has_come = method is None
             size = len(taken_once[0])
             taken_once = [_parse(f"{name}Request", taken_once.pop())]
             if method is None:
@@ -268,7 +253,9 @@ class Servicer:
         async def call(_: Any, context: Any) -> bytes:
             try:
                 with self._server.refusals.of("grpc") if method is None else contextlib.nullcontext():
-                    return await answer(context)
+                    self._drain.see(name in _ANSWERED_WHILE_STOPPING)
+                    async with self._drain.taken() as taken:
+                        return await answer(context, taken)
             except ServeError as failure:
                 _set_status(context, failure.reason.grpc_code, str(failure))
             except Exception as failure:
@@ -285,16 +272,6 @@ class Servicer:
         context.add_done_callback(lambda _: self._server.budget.give_back(size))
         return answer
 
-    def _counted_in_stream(self, response: Any) -> tuple[bytes, int]:
-        """The bytes of an answer, and how many of them count. One that there is no room for becomes an error."""
-        answer = response.SerializeToString()
-        try:
-            with self._server.refusals.of("grpc"):
-                self._server.budget.take_answer(len(answer))
-        except ServeError as failure:
-            return _error_in_stream(response.infer_response.id, str(failure)).SerializeToString(), 0
-        return answer, len(answer)
-
     def stream(self) -> Any:
         """The handler of ModelStreamInfer: answers the requests of a stream in their order. They run side by side,
         and may be joined."""
@@ -302,25 +279,29 @@ class Servicer:
         async def call(_: Any, context: Any) -> AsyncIterator[bytes]:
             try:
                 with self._server.refusals.of("grpc"):
-                    self.calls.take("ModelStreamInfer")
+                    self._drain.see()
                     if self._streams >= _MOST_STREAMS:
                         raise ServeError(Reason.FULL, f"{_MOST_STREAMS} streams are open; try again later")
             except ServeError as failure:
                 _set_status(context, failure.reason.grpc_code, str(failure))
                 return
             self._streams += 1
-            answers: asyncio.Queue = asyncio.Queue()
+            answers: asyncio.Queue[asyncio.Task[_Counted] | None] = asyncio.Queue()
             places = asyncio.Semaphore(_MOST_IN_A_STREAM)
-            messages = StreamReader(context, self._server.settings.idle_seconds)
+            messages = StreamReader(context, self._server.settings.idle_seconds, self._drain)
             reader = asyncio.create_task(self._read_stream(messages, answers, places))
+            task: asyncio.Task[_Counted] | None = None
             try:
                 while (task := await answers.get()) is not None:
-                    answer, size = self._counted_in_stream(await task)
-                    del task  # it has the answer, too, which may be read slowly
+                    answer = await task
+                    task = None  # it has the answer, too, which may be read slowly
                     try:
-                        yield answer
+                        yield answer.data
+                    except BaseException:
+                        self._lose(answer)
+                        raise
                     finally:
-                        self._server.budget.give_back(size)
+                        self._server.budget.give_back(answer.size)
                     places.release()
                 await reader
             except ServeError as failure:
@@ -328,10 +309,22 @@ class Servicer:
             finally:
                 self._streams -= 1
                 reader.cancel()
-                for task in list(messages.answering):
-                    task.cancel()
+                messages.close()
+                while task is not None or not answers.empty():
+                    if task is not None:
+                        task.add_done_callback(self._give_back_unsent)
+                    task = None if answers.empty() else answers.get_nowait()
 
         return grpc.stream_stream_rpc_method_handler(call)
+
+    def _lose(self, answer: _Counted) -> None:
+        """Notes an answer that was not sent, where it is the server that ends its call."""
+        self._drain.lost += self._drain.is_over and answer.size > 0
+
+    def _give_back_unsent(self, task: asyncio.Task[_Counted]) -> None:
+        if not task.cancelled() and task.exception() is None:
+            self._lose(task.result())
+            self._server.budget.give_back(task.result().size)
 
     async def _read_stream(self, messages: StreamReader, answers: asyncio.Queue, places: asyncio.Semaphore) -> None:
         """Begins to answer the messages of a stream, each when it has a place, and puts the tasks in the queue.
@@ -344,6 +337,8 @@ class Servicer:
                 taken_once = [await messages.next()]
                 if taken_once[0] is grpc.aio.EOF:
                     return
+                with self._server.refusals.of("grpc"):
+                    self._drain.check()
                 task = asyncio.create_task(self._answer_in_stream(taken_once))
                 messages.begin(task)
                 answers.put_nowait(task)
@@ -390,8 +385,8 @@ def _health(server: Server, receiver: Receiver) -> Any:
     return grpc.stream_unary_rpc_method_handler(check)
 
 
-def make_server(server: Server) -> tuple[Any, int, Calls]:
-    """A gRPC server for the running event loop, its port, and the calls that it takes up. Raises OSError where the port cannot be had."""
+def make_server(server: Server, drain: Drain) -> tuple[Any, int]:
+    """A gRPC server for the running event loop, and its port. Raises OSError where the port cannot be had."""
     settings = server.settings
     options = [
         ("grpc.max_receive_message_length", min(settings.max_request_bytes, _MOST_OF_GRPC)),
@@ -408,7 +403,7 @@ def make_server(server: Server) -> tuple[Any, int, Calls]:
         ("grpc.so_reuseport", 0),
     ]
     made = grpc.aio.server(options=options, maximum_concurrent_rpcs=settings.max_connections)
-    servicer = Servicer(server)
+    servicer = Servicer(server, drain)
     handlers = {name: servicer.unary(name) for name in METHODS if name != "ModelStreamInfer"}
     handlers["ModelStreamInfer"] = servicer.stream()
     handlers |= {name: _missing(name) for name in METHODS_NOT_SUPPORTED}
@@ -425,4 +420,4 @@ def make_server(server: Server) -> tuple[Any, int, Calls]:
         raise OSError(f"gRPC cannot listen on {host}:{settings.grpc_port}: {failure}") from None
     if port == 0:
         raise OSError(f"gRPC cannot listen on {host}:{settings.grpc_port}: is it in use?")
-    return made, port, servicer.calls
+    return made, port

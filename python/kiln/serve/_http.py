@@ -17,6 +17,7 @@ from starlette.routing import Route
 from ._bodies import Body, read_body
 from ._calls import run
 from ._config import ConfigError, config_from_json, config_to_json
+from ._drain import Drain, Taken
 from ._errors import Reason, ServeError, invalid
 from ._http_tensors import HEADER_LENGTH, Answer, check_json_size, encode, parse
 from ._metrics import CONTENT_TYPE, metrics_text
@@ -40,11 +41,14 @@ class _Exchange:
         self.headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
         self.path: dict[str, str] = scope.get("path_params", {})
         self.status = 0
+        self.taken: Taken | None = None
 
     async def answer(self, status: int, parts: list[Any], content_type: str, headers: Headers | None = None) -> None:
         """Sends an answer; `parts` are bytes and memory in the order of the body."""
         size = sum(len(part) for part in parts)
         self.status = status
+        if self.taken is not None:
+            self.taken.leave()
         fields = [("content-type", content_type), ("content-length", str(size)), *(headers or [])]
         encoded = [(key.encode(), value.encode()) for key, value in fields]
         await self._send({"type": "http.response.start", "status": status, "headers": encoded})
@@ -76,12 +80,17 @@ class _Application:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         exchange = _Exchange(scope, receive, send)
         started = time.monotonic()
+        drain, refusals = self._handlers.drain, self._handlers.server.refusals
         try:
-            await self._handler(self._handlers, exchange)
+            with refusals.of("http") if self._handler is Handlers.infer else contextlib.nullcontext():
+                drain.see(self._handler in _ANSWERED_WHILE_STOPPING)
+                async with drain.taken() as exchange.taken:
+                    await self._handler(self._handlers, exchange)
         except ServeError as failure:
             if failure.reason is not Reason.CANCELLED:
-                # After a body that was not read as a whole the connection is of no more use.
-                await exchange.answer_error(failure, close=failure.reason in (Reason.TOO_SLOW, Reason.TOO_LARGE))
+                # A client that is refused because the server stops asks another one by its next request.
+                close = failure.body_is_unread or self._handlers.server.is_stopping
+                await exchange.answer_error(failure, close=close)
         except Exception as failure:
             log.exception("a request of HTTP failed", extra={"path": scope["path"]})
             if exchange.status:
@@ -101,8 +110,8 @@ class _Application:
 class Handlers:
     """The handlers of all paths."""
 
-    def __init__(self, server: Server):
-        self.server = server
+    def __init__(self, server: Server, drain: Drain):
+        self.server, self.drain = server, drain
         self.repository = server.repository
         self._long_json = asyncio.Lock()
 
@@ -205,11 +214,9 @@ class Handlers:
         return read_body(exchange.receive, exchange.headers, self.server.settings, self.server.budget)
 
     async def infer(self, exchange: _Exchange) -> None:
-        with self.server.refusals.of("http"):
-            await self._infer(exchange)
-
-    async def _infer(self, exchange: _Exchange) -> None:
         async with self._body(exchange) as body:
+            assert exchange.taken is not None
+            exchange.taken.has_come = True
             name, number = exchange.path["model"], exchange.path.get("version", "")
             found = self.repository.find(name, number)  # one that is not there is told before what is wrong with the body
             call, binary = await parse(
@@ -244,6 +251,9 @@ class Handlers:
             await exchange.answer(200, parts, content_type, headers)
         finally:
             self.server.budget.give_back(size)
+
+
+_ANSWERED_WHILE_STOPPING = (Handlers.live, Handlers.ready, Handlers.metrics)
 
 
 async def _until_gone(receive: Any) -> None:

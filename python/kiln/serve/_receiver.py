@@ -8,6 +8,7 @@ from typing import Any
 
 import grpc
 
+from ._drain import Drain, stopping
 from ._errors import Reason, ServeError, invalid
 from ._settings import Settings
 
@@ -116,10 +117,12 @@ def _note_failure(reading: asyncio.Task) -> None:
 
 
 class StreamReader:
-    """Reads the messages of a stream, until none comes for `idle_seconds` while nothing is being answered."""
+    """Reads the messages of a stream, until none comes for `idle_seconds` while nothing is being answered, or the server
+    stops."""
 
-    def __init__(self, context: Any, idle_seconds: float):
+    def __init__(self, context: Any, idle_seconds: float, drain: Drain):
         self._context, self._idle_seconds = context, idle_seconds
+        self._stops = asyncio.ensure_future(drain.begun.wait())
         self._last = asyncio.get_running_loop().time()
         self.answering: set[asyncio.Task] = set()
         """The tasks that answer messages."""
@@ -134,14 +137,22 @@ class StreamReader:
         self._last = asyncio.get_running_loop().time()
 
     async def next(self) -> Any:
-        """The next message, or EOF. Raises ServeError where none comes."""
+        """The next message, or EOF. Raises ServeError where none comes, or the server stops."""
         loop = asyncio.get_running_loop()
         reading = asyncio.ensure_future(self._context.read())
         reading.add_done_callback(_note_failure)
         self._last = loop.time()
         while not reading.done():
+            if self._stops.done():
+                raise stopping()
             left = self._idle_seconds if self.answering else self._last + self._idle_seconds - loop.time()
             if left <= 0:
                 raise ServeError(Reason.TOO_SLOW, f"no message came for {self._idle_seconds:g} s")
-            await asyncio.wait({reading}, timeout=left)
+            await asyncio.wait({reading, self._stops}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
         return reading.result()
+
+    def close(self) -> None:
+        """Ends the tasks that answer messages."""
+        self._stops.cancel()
+        for task in list(self.answering):
+            task.cancel()

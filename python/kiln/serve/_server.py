@@ -22,6 +22,7 @@ from .._engine import Engine
 from .._version import __version__
 from ._calls import Budget
 from ._connections import connections_of
+from ._drain import LAST_SECONDS, REFUSAL_SECONDS, Drain, stopping
 from ._errors import Reason, ServeError, invalid
 from ._grpc import make_server
 from ._http import Handlers, override_of
@@ -42,7 +43,6 @@ EXTENSIONS = [
     "statistics",
 ]
 _START_SECONDS = 30
-_REFUSAL_SECONDS = 2  # in which calls of gRPC that have come are refused before its port closes
 _MOST_LOADS = 2  # for clients, at one time
 
 
@@ -93,6 +93,7 @@ class Server:
         self.grpc_address: str | None = None
         self._state = "new"
         self._limit = 0.0  # seconds that requests get to end when the server stops
+        self._drains: list[Drain] = []
         self._threads: list[LoopThread] = []
         self._loader = concurrent.futures.ThreadPoolExecutor(_MOST_LOADS, "kiln-load")
 
@@ -127,10 +128,18 @@ class Server:
         log.info("serving %d models", len(self.repository.names()) - len(self.failed), extra=addresses)
         return self
 
+    def refuse(self) -> None:
+        """Refuses new requests in words from now on, with its ports open, and goes on with those that it has.
+
+        It is what comes before `stop` where others send requests until they have seen that the server is not ready.
+        """
+        if self._state in ("loading", "ready", "failed"):
+            self._state = "stopping"
+
     def stop(self, seconds: float | None = None) -> int:
         """Stops taking requests, waits up to `seconds` for those that it has, and frees all.
 
-        Returns how many requests had to be failed.
+        Returns how many requests were lost: they had come, and have no answer or the one that the server stops.
         """
         if self._state in ("new", "stopped"):
             self._state = "stopped"
@@ -140,7 +149,8 @@ class Server:
         end = time.monotonic() + limit
         log.info("stopping; requests get %g s to end", limit)
         self._close_ports(limit)
-        lost = self.repository.close(max(0.0, end - time.monotonic()))
+        lost = sum(drain.lost for drain in self._drains)
+        lost += self.repository.close(max(0.0, end - time.monotonic()))
         self._state = "stopped"
         log.info("stopped", extra={"requests_lost": lost})
         return lost
@@ -180,22 +190,28 @@ class Server:
     async def _grpc(self) -> Any:
         # gRPC's own words about a port that is taken go past the log.
         _listen("gRPC", self.settings.host, self.settings.grpc_port or 0).close()
-        server, port, calls = make_server(self)
+        drain = self._new_drain()
+        server, port = make_server(self, drain)
         await server.start()
         self.grpc_address = _address(self.settings.host, port)
         try:
             yield server.wait_for_termination()
         finally:
             end = time.monotonic() + self._limit
-            await calls.refuse_waiting(min(_REFUSAL_SECONDS, self._limit))
-            await server.stop(max(0.0, end - time.monotonic()))
+            await drain.refuse(min(REFUSAL_SECONDS, self._limit))
+            left = max(0.0, end - time.monotonic())
+            ended = asyncio.ensure_future(server.stop(left + LAST_SECONDS))
+            await asyncio.wait({ended}, timeout=left)
+            drain.give_up()
+            await ended
 
     @contextlib.asynccontextmanager
     async def _http(self) -> Any:
         settings = self.settings
         listener = _listen("HTTP", settings.host, settings.http_port or 0)
+        drain = self._new_drain()
         config = uvicorn.Config(
-            Handlers(self).app(),
+            Handlers(self, drain).app(),
             http=connections_of(settings, self.refusals),
             ws="none",
             lifespan="off",
@@ -203,7 +219,6 @@ class Server:
             access_log=False,
             server_header=False,
             timeout_keep_alive=int(max(1, settings.idle_seconds)),
-            timeout_graceful_shutdown=int(settings.drain_seconds) + 1,
         )
         server = uvicorn.Server(config)
         task = asyncio.create_task(server.serve(sockets=[listener]))
@@ -217,9 +232,20 @@ class Server:
         try:
             yield task
         finally:
-            config.timeout_graceful_shutdown = int(self._limit) + 1
+            end = time.monotonic() + self._limit
+            await drain.refuse(min(REFUSAL_SECONDS, self._limit))
             server.should_exit = True
+            config.timeout_graceful_shutdown = int(self._limit + LAST_SECONDS) + 2  # if all else fails
+            await asyncio.wait({task}, timeout=max(0.0, end - time.monotonic()))
+            drain.give_up()
+            await asyncio.wait({task}, timeout=LAST_SECONDS)
+            for connection in list(server.server_state.connections):
+                drain.lost += connection.abort()
             await task
+
+    def _new_drain(self) -> Drain:
+        self._drains.append(Drain(lambda: self.is_stopping))
+        return self._drains[-1]
 
     # For both protocols.
 
@@ -233,13 +259,13 @@ class Server:
             return self.repository.all_versions()
         if version:
             return [self.repository.find(name, version)]
-        return self.repository.versions(name)
+        return self.repository.versions(name) or [self.repository.find(name)]  # which tells why there is none
 
     def _check_control(self) -> None:
         if not self.settings.model_control:
             raise ServeError(Reason.NOT_SUPPORTED, "this server does not let clients load and unload models; --model-control does")
         if self._state == "stopping":
-            raise ServeError(Reason.UNAVAILABLE, "the server stops")
+            raise stopping()
 
     async def load_for_client(self, name: str, parameters: dict[str, Any]) -> None:
         """Loads a model in a thread, while requests go on."""
@@ -276,7 +302,7 @@ class Server:
         Raises ServeError, and so does the future.
         """
         if self.is_stopping:
-            raise ServeError(Reason.UNAVAILABLE, "the server stops")
+            raise stopping()
         tensors = {name: _tensor_of(name, array) for name, array in inputs.items()}
         timeout_ns = _nanoseconds(timeout)
         return self.repository.submit(model, version, tensors, outputs, timeout_ns)[1]

@@ -99,7 +99,8 @@ class Endpoint:
         headers: by names in small letters.
         inputs: tells the model's inputs. It is asked only for a body without JSON, whose shape follows from them.
         """
-        async with read_body(receive, headers, self._settings, self._budget) as body:
+        # Whose connection it is, and how that one ends it, is not known here.
+        async with read_body(receive, headers, self._settings, self._budget, to_its_end=True) as body:
             known: Sequence[Tensor] = ()
             if _is_without_json(headers):
                 known = await inputs()
@@ -129,8 +130,8 @@ def write_error(failure: ServeError) -> tuple[int, bytes, dict[str, str]]:
     headers = {"content-type": "application/json"}
     if failure.reason is Reason.FULL:
         headers["retry-after"] = "1"
-    if failure.reason in (Reason.TOO_SLOW, Reason.TOO_LARGE):
-        headers["connection"] = "close"  # the rest of the body may come still
+    if failure.body_is_unread:
+        headers["connection"] = "close"
     return failure.reason.http_status, json.dumps({"error": str(failure)}).encode(), headers
 
 
