@@ -16,7 +16,7 @@ from onnx import helper
 from serving import connect, get, infer, post, request, rows, wait_for
 
 import kiln
-from kiln.serve import ServeError
+from kiln.serve import ServeError, _http_tensors
 from kiln.serve._messages import MESSAGES
 
 X = {"name": "x", "datatype": "FP32", "shape": [1, 4], "data": [1, 2, 3, 4]}
@@ -54,11 +54,15 @@ def test_too_large(engine):
 
 
 def test_refused_requests_are_in_the_metrics(engine):
-    """Each once: either with the model's requests, or by protocol and reason where no model has seen it."""
+    """Each once: either with the model's requests, or by protocol and reason where no model has seen it. What is no
+    request for inference, or nobody knows to be one, counts apart."""
     with serving.serve({"affine": engine}, max_request_bytes=1000, header_seconds=0.5) as server:
         assert infer(server, "affine", {**X, "shape": [2, 2]}).status == 400  # by the model
         for body, path, status in ((b" " * 2000, PATH, 413), (b"{", PATH, 400), (BODY, "/v2/models/nobody/infer", 404)):
             assert request(server, "POST", path, body).status == status
+        for method, path, status in (("GET", "/v2/models/nobody", 404), ("GET", "/nowhere", 404), ("GET", PATH, 405),
+                                     ("POST", "/v2/repository/models/affine/load", 501)):  # fmt: skip
+            assert request(server, method, path).status == status
         with connect(server) as noise, connect(server) as slow, connect(server) as silent:
             noise.sendall(b"this is not HTTP\r\n\r\n")
             slow.sendall(b"POST /v2/models/aff")
@@ -74,14 +78,15 @@ def test_refused_requests_are_in_the_metrics(engine):
             with pytest.raises(grpc.RpcError):
                 call(MESSAGES["ModelInferRequest"](model_name="affine").SerializeToString(), timeout=30)  # by the model
         lines = get(server, "/metrics").body.decode().splitlines()
-        told = dict(line.rsplit(" ", 1) for line in lines if line.startswith(("kiln_refused", "kiln_requests")))
+        told = dict(line.rsplit(" ", 1) for line in lines if line.startswith(("kiln_refused", "kiln_requests", "kiln_connections")))
         assert told == {
             'kiln_refused_total{protocol="grpc",reason="invalid"}': "2.0",
             'kiln_refused_total{protocol="grpc",reason="not_found"}': "2.0",
-            'kiln_refused_total{protocol="http",reason="invalid"}': "2.0",
+            'kiln_refused_total{protocol="http",reason="invalid"}': "1.0",
             'kiln_refused_total{protocol="http",reason="not_found"}': "1.0",
             'kiln_refused_total{protocol="http",reason="too_large"}': "1.0",
-            'kiln_refused_total{protocol="http",reason="too_slow"}': "1.0",
+            'kiln_connections_refused_total{protocol="http",reason="invalid"}': "1.0",
+            'kiln_connections_refused_total{protocol="http",reason="too_slow"}': "1.0",
             'kiln_requests_total{model="affine",outcome="invalid",version="1"}': "2.0",
             'kiln_requests_total{model="affine",outcome="success",version="1"}': "0.0",
         }
@@ -447,6 +452,7 @@ def test_connections_beyond_the_limit_are_told(engine):
             assert answer.headers["content-type"] == "application/json" and answer.headers["retry-after"] == "1"
             assert answer.error == "too many connections: the server takes 2 at one time"
         wait_for(lambda: get(server, "/v2").status == 200)
+        assert server.refusals.snapshot() == {} and server.refused_connections.snapshot()["http", "full"] >= 2
 
 
 def test_settings_are_checked():
@@ -500,3 +506,92 @@ def test_many_servers_leave_nothing(engine):
     for _ in range(5):
         once()
     wait_for(lambda: all(now <= then for now, then in zip(count(), before)))
+
+
+def test_calls_of_grpc_beyond_the_limit_are_told_and_counted(engine):
+    """A call counts until its client has its answer."""
+    kind = MESSAGES["ModelInferRequest"]
+    sent = kind(model_name="affine", inputs=[{"name": "x", "datatype": "FP32", "shape": [1, 4]}],
+                raw_input_contents=[bytes(16)]).SerializeToString()  # fmt: skip
+    with serving.serve({"affine": engine}, max_connections=2, max_queue_delay_us=60_000_000, http_port=None) as server:
+        options = [("grpc.use_local_subchannel_pool", 1)]
+        (version,) = server.repository.versions("affine")
+        with grpc.insecure_channel(server.grpc_address, options=options) as one, \
+                grpc.insecure_channel(server.grpc_address, options=options) as other:  # fmt: skip
+            name = "/inference.GRPCInferenceService/ModelInfer"
+            held = [one.unary_unary(name).future(sent, timeout=60) for _ in range(2)]
+            wait_for(lambda: version.queue_length == 2)
+            with pytest.raises(grpc.RpcError) as found:
+                other.unary_unary(name)(sent, timeout=30)
+            assert found.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+            assert found.value.details() == "too many calls: the server takes 2 at one time; try again later"
+            assert server.refusals.snapshot() == {("grpc", "full"): 1}
+            for call in held:
+                call.cancel()
+            wait_for(lambda: version.queue_length == 0)
+            ready = MESSAGES["ServerReadyRequest"]().SerializeToString()
+            for _ in range(10):
+                assert other.unary_unary("/inference.GRPCInferenceService/ServerReady")(ready, timeout=30)
+
+
+def expanding_engine(size):
+    """y is x, of one element, `size` times."""
+    node = helper.make_node("Expand", ["x", "shape"], ["y"])
+    weights = [("shape", np.array([size]))]
+    made = kiln_models.model([node], [("x", kiln_models.FLOAT, [1])], [("y", kiln_models.FLOAT, [size])], weights)
+    return kiln.compile(made, **serving.QUICK)
+
+
+def test_answers_that_a_stream_does_not_take_count():
+    """All that are ready, not the one alone that is being sent: a client may send and never read."""
+    size = 1 << 18
+    kind = MESSAGES["ModelInferRequest"]
+    tensor = {"name": "x", "datatype": "FP32", "shape": [1]}
+    sent = kind(model_name="large", inputs=[tensor], raw_input_contents=[bytes(4)]).SerializeToString()
+    limit = 10 * 4 * size
+    with serving.serve(
+        {"large": expanding_engine(size)}, max_bytes_in_flight=limit, max_request_bytes=1000, http_port=None
+    ) as server:
+        more = threading.Event()
+
+        def messages():
+            yield from [sent] * 20
+            more.wait(60)
+
+        with grpc.insecure_channel(server.grpc_address) as channel:
+            call = channel.stream_stream("/inference.GRPCInferenceService/ModelStreamInfer")(messages(), timeout=60)
+            wait_for(lambda: server.refusals.snapshot().get(("grpc", "full"), 0) >= 8)
+            assert 8 * 4 * size < server.budget.used <= limit
+            more.set()
+            told = [MESSAGES["ModelStreamInferResponse"].FromString(one).error_message for one in call]
+            assert len(told) == 20 and 8 <= sum("try again later" in words for words in told) <= 12
+            wait_for(lambda: server.budget.used == 0)
+            more.clear()
+            call = channel.stream_stream("/inference.GRPCInferenceService/ModelStreamInfer")(messages(), timeout=60)
+            wait_for(lambda: server.budget.used > 8 * 4 * size)
+            call.cancel()
+            wait_for(lambda: server.budget.used == 0)
+            more.set()
+
+
+def test_long_answers_in_json(monkeypatch):
+    """They are written in pieces, as one text would be, and no further than to the limit of all bytes."""
+    size = 100_003
+    body = {"inputs": [{"name": "x", "datatype": "FP32", "shape": [1], "data": [0.1]}], "id": "a"}
+    list_for_json = _http_tensors.list_for_json
+    monkeypatch.setattr(_http_tensors, "list_for_json", lambda part: written.append(part.size) or list_for_json(part))
+    written = []
+    for limit in (1 << 30, 1 << 20):
+        written.clear()
+        with serving.serve(
+            {"large": expanding_engine(size)}, max_bytes_in_flight=limit, max_request_bytes=1000, grpc_port=None
+        ) as server:
+            answer = post(server, "/v2/models/large/infer", body)
+            if limit == 1 << 30:
+                value = float(np.float32(0.1))
+                output = {"name": "y", "datatype": "FP32", "shape": [size], "data": [value] * size}
+                said = {"model_name": "large", "model_version": "1", "id": "a", "outputs": [output]}
+                assert answer.status == 200 and answer.body == json.dumps(said).encode()
+            else:
+                assert answer.status == 500 and "more than 1048576 bytes; max_bytes_in_flight" in answer.error
+                assert sum(written) < 0.7 * size

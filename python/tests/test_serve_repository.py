@@ -640,3 +640,23 @@ def test_a_request_that_meets_a_replaced_version_goes_to_the_new_one(tmp_path, p
         found = [old]  # as if the request had looked before the load and asks behind it
         monkeypatch.setattr(repository, "find", lambda *which: found.pop() if found else find(*which))
         assert server.infer("scaled", {"x": np.ones((1, 4), "f")})["y"][0, 0] == 3 and not found
+
+
+def test_statistics_of_a_model_that_is_not_served(tmp_path):
+    """Are an error that says why, as those of an unknown one are; all models' are of those that are served."""
+    serving.make_model_folder(tmp_path, "broken", None, {1: b"no plan"})
+    with serving.serve({"affine": serving.affine_engine()}, repositories=[tmp_path]) as server:
+        why = server.failed["broken"].partition("cannot be loaded: ")[2]
+        for path in ("/v2/models/broken/stats", "/v2/models/broken/versions/1/stats"):
+            answer = get(server, path)
+            assert answer.status == 503 and answer.error.endswith(f"is not ready: {why}"), answer.body
+        assert get(server, "/v2/models/nobody/stats").status == 404
+        assert [one["name"] for one in get(server, "/v2/models/stats").json["model_stats"]] == ["affine"]
+        grpc = pytest.importorskip("grpc")
+        from kiln.serve._messages import MESSAGES
+
+        with grpc.insecure_channel(server.grpc_address) as channel:
+            ask = channel.unary_unary("/inference.GRPCInferenceService/ModelStatistics")
+            with pytest.raises(grpc.RpcError) as found:
+                ask(MESSAGES["ModelStatisticsRequest"](name="broken").SerializeToString(), timeout=30)
+            assert found.value.code() is grpc.StatusCode.UNAVAILABLE and why in found.value.details()

@@ -68,7 +68,7 @@ async def read_body(
             data = await asyncio.wait_for(reader.read(_declared_length(headers)), settings.body_seconds)
         except TimeoutError:
             words = f"the body did not come within {settings.body_seconds:g} s"
-            raise reader.refusal or ServeError(Reason.TOO_SLOW, words) from None
+            raise reader.too_large or ServeError(Reason.TOO_SLOW, words) from None
         if coding != "identity":
             data = await reader.decompress(data, coding)
         reader.keep(len(data))
@@ -89,8 +89,8 @@ class _BodyReader:
         self.reserved = 0
         self.is_at_end = False
         """Whether nothing of the body is left to be read."""
-        self.refusal: ServeError | None = None
-        """Why the body is refused whose rest is being read."""
+        self.too_large: ServeError | None = None
+        """That the body is too large whose rest is being read: to send it faster does not help."""
 
     def _reserve(self, size: int) -> None:
         self._budget.take(size)
@@ -163,7 +163,7 @@ class _BodyReader:
 
     async def _refuse(self, failure: ServeError) -> NoReturn:
         seen = 0
-        self.refusal = failure
+        self.too_large = failure if failure.reason is Reason.TOO_LARGE else None
         while self._to_its_end and not self.is_at_end and seen <= _MOST_DISCARDED:
             seen += len((await self._next())[0])
         raise failure

@@ -92,6 +92,12 @@ def check_tensor(name: str, datatype: str, shape: list[int]) -> tuple[int, ...]:
     return tuple(shape)
 
 
+def answer_too_large(size: int | str, most: int) -> ServeError:
+    """What a request is told whose answer has more bytes than all requests and answers may have."""
+    words = f"the answer has {size} bytes; max_bytes_in_flight (--max-mib-in-flight) allows {most} of all requests and answers"
+    return ServeError(Reason.ANSWER_TOO_LARGE, words)
+
+
 class Budget:
     """Bytes of the requests that are in the server, and of answers that are being sent. Any thread may use it."""
 
@@ -113,11 +119,7 @@ class Budget:
     def take_answer(self, size: int) -> None:
         """Adds the bytes of an answer. One that there is never room for is told so: to try again does not help."""
         if size > self._most:
-            raise ServeError(
-                Reason.ANSWER_TOO_LARGE,
-                f"the answer has {size} bytes; max_bytes_in_flight (--max-mib-in-flight) allows {self._most} of all "
-                "requests and answers",
-            )
+            raise answer_too_large(size, self._most)
         self.take(size)
 
     def give_back(self, size: int) -> None:

@@ -26,7 +26,7 @@ def _body_of(error: str) -> bytes:
 
 
 async def _too_many(most: int, refusals: Refusals, scope: Any, receive: Any, send: Any) -> None:
-    """The application of requests beyond the limit of connections."""
+    """The application of requests beyond the limit of connections. It counts with the connections, which it ends."""
     refusals.add("http", Reason.FULL)
     body = _body_of(f"too many connections: the server takes {most} at one time")
     headers = [
@@ -74,6 +74,7 @@ class _LimitedConnection(HttpToolsProtocol):
 
     settings: Settings
     refusals: Refusals
+    """Of connections, whatever was to be asked on them."""
 
     def connection_made(self, transport: Any) -> None:
         self.is_lingering = False

@@ -141,7 +141,7 @@ class Servicer:
         self._server, self._repository, self._drain = server, server.repository, drain
         self.receiver = Receiver(server.settings)
         self._long_numbers = asyncio.Lock()
-        self._streams = 0
+        self._streams = self._calls = 0
 
     # Health and metadata.
 
@@ -230,6 +230,17 @@ class Servicer:
 
     # Calls.
 
+    def _enter(self, context: Any) -> None:
+        """Counts a call until all of its answer was sent. Raises ServeError where there are too many."""
+        most = self._server.settings.max_connections
+        if self._calls >= most:
+            raise ServeError(Reason.FULL, f"too many calls: the server takes {most} at one time; try again later")
+        self._calls += 1
+        context.add_done_callback(self._leave)
+
+    def _leave(self, _: Any) -> None:
+        self._calls -= 1
+
     def unary(self, name: str) -> Any:
         """The handler of a method with one request and one answer.
 
@@ -253,6 +264,7 @@ class Servicer:
         async def call(_: Any, context: Any) -> bytes:
             try:
                 with self._server.refusals.of("grpc") if method is None else contextlib.nullcontext():
+                    self._enter(context)
                     self._drain.see(name in _ANSWERED_WHILE_STOPPING)
                     async with self._drain.taken() as taken:
                         return await answer(context, taken)
@@ -279,6 +291,7 @@ class Servicer:
         async def call(_: Any, context: Any) -> AsyncIterator[bytes]:
             try:
                 with self._server.refusals.of("grpc"):
+                    self._enter(context)
                     self._drain.see()
                     if self._streams >= _MOST_STREAMS:
                         raise ServeError(Reason.FULL, f"{_MOST_STREAMS} streams are open; try again later")
@@ -402,7 +415,7 @@ def make_server(server: Server, drain: Drain) -> tuple[Any, int]:
         ("grpc.http2.bdp_probe", 0),
         ("grpc.so_reuseport", 0),
     ]
-    made = grpc.aio.server(options=options, maximum_concurrent_rpcs=settings.max_connections)
+    made = grpc.aio.server(options=options)  # whose own limit of calls would count none that it refuses
     servicer = Servicer(server, drain)
     handlers = {name: servicer.unary(name) for name in METHODS if name != "ModelStreamInfer"}
     handlers["ModelStreamInfer"] = servicer.stream()

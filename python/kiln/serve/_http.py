@@ -237,7 +237,11 @@ class Handlers:
         del body  # not held while the answer is sent
         answer = Answer(version.name, str(version.number), call.id, outputs, version.output_types)
         parts, header_size = await encode(
-            answer, binary, self._long_json, call.seconds_left(self.server.settings.request_seconds)
+            answer,
+            binary,
+            self._long_json,
+            call.seconds_left(self.server.settings.request_seconds),
+            self.server.settings.max_bytes_in_flight,
         )
         del outputs, answer
         headers: Headers = []

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import Call, check_parameters, check_tensor, in_turn
+from ._calls import Call, answer_too_large, check_parameters, check_tensor, in_turn
 from ._errors import Reason, ServeError, invalid
 from ._settings import Settings
 from ._types import ITEM_BYTES, array_from_json, list_for_json
@@ -21,7 +21,7 @@ HEADER_LENGTH = "inference-header-content-length"
 # the steps of that thread. They wait during each: json and numpy hold the interpreter's lock for a whole text or list,
 # 10 to 30 ms for a MiB. So the JSON of a request has a limit of its own.
 _LONG_JSON = 1 << 17
-_MANY_NUMBERS = 1 << 14
+_MANY_NUMBERS = 1 << 14  # and of so many an answer is written at once
 
 
 Spec = tuple[str, str, tuple[int, ...]]
@@ -191,28 +191,41 @@ class Answer:
 
 
 async def encode(
-    answer: Answer, binary: Binary, one_at_a_time: asyncio.Lock, seconds_left: float
+    answer: Answer, binary: Binary, one_at_a_time: asyncio.Lock, seconds_left: float, most: int
 ) -> tuple[list[Any], int]:
-    """The parts of an answer's body, and the size of the JSON, which is the first part. Raises ServeError where long
-    JSON cannot be written in the time that is left."""
+    """The parts of an answer's body, and the size of the JSON, which is the first part.
+
+    Raises ServeError where long JSON cannot be written in the time that is left, or has more than `most` bytes: no more
+    of it is written then.
+    """
     if sum(array.size for name, array in answer.outputs.items() if not binary.of(name)) <= _MANY_NUMBERS:
-        return _encode(answer, binary)
-    return await in_turn(one_at_a_time, seconds_left, _encode, answer, binary)
+        return _encode(answer, binary, most)
+    return await in_turn(one_at_a_time, seconds_left, _encode, answer, binary, most)
 
 
-def _encode(answer: Answer, binary: Binary) -> tuple[list[Any], int]:
-    tensors: list[dict[str, Any]] = []
+def _encode(answer: Answer, binary: Binary, most: int) -> tuple[list[Any], int]:
+    head: dict[str, Any] = {"model_name": answer.model, "model_version": answer.version}
+    if answer.id:
+        head["id"] = answer.id
+    text = bytearray(json.dumps(head)[:-1].encode())
+    text += b', "outputs": ['
     parts: list[Any] = []
+    between = b""
     for name, array in answer.outputs.items():
         entry: dict[str, Any] = {"name": name, "datatype": answer.types[name], "shape": list(array.shape)}
+        text += between
+        between = b", "
         if binary.of(name):
             entry["parameters"] = {"binary_data_size": array.nbytes}
             parts.append(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-        else:
-            entry["data"] = list_for_json(array)
-        tensors.append(entry)
-    head: dict[str, Any] = {"model_name": answer.model, "model_version": answer.version, "outputs": tensors}
-    if answer.id:
-        head["id"] = answer.id
-    text = json.dumps(head).encode()
-    return [text, *parts], len(text)
+            text += json.dumps(entry).encode()
+            continue
+        text += json.dumps(entry)[:-1].encode() + b', "data": ['
+        flat = array.reshape(-1)
+        for at in range(0, flat.size, _MANY_NUMBERS):
+            text += b", " * (at > 0) + json.dumps(list_for_json(flat[at : at + _MANY_NUMBERS]))[1:-1].encode()
+            if len(text) > most:
+                raise answer_too_large(f"more than {most}", most)
+        text += b"]}"
+    text += b"]}"
+    return [bytes(text), *parts], len(text)

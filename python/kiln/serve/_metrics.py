@@ -43,12 +43,14 @@ class _Collector:
         for row in server.repository.index():
             states.add_metric([row["name"], row["version"]], float(row["state"] == "READY"))
         yield states
-        refused = CounterMetricFamily(
-            "kiln_refused", "Requests for inference that were refused without being queued", labels=("protocol", "reason")
-        )
-        for labels, count in server.refusals.snapshot().items():
-            refused.add_metric(labels, count)
-        yield refused
+        for name, text, refusals in (
+            ("kiln_refused", "Requests for inference that were refused without being queued", server.refusals),
+            ("kiln_connections_refused", "Connections that ended because of what came on them", server.refused_connections),
+        ):
+            refused = CounterMetricFamily(name, text, labels=("protocol", "reason"))
+            for labels, count in refusals.snapshot().items():
+                refused.add_metric(labels, count)
+            yield refused
         taken = [(v, v.statistics.snapshot()) for v in server.repository.all_versions()]
         waiting = GaugeMetricFamily("kiln_queue_length", "Requests that wait", labels=_LABELS)
         for version, _ in taken:

@@ -75,6 +75,9 @@ class Server:
         self.repository = Repository(self.settings, shapes)
         self.budget = Budget(self.settings.max_bytes_in_flight)
         self.refusals = Refusals()
+        """Of requests for inference."""
+        self.refused_connections = Refusals()
+        """Of connections that ended because of what came on them, before an endpoint was asked."""
         self.failed: dict[str, str] = {}
         """Models that could not be loaded when the server started, with the reasons."""
         self.failure: str | None = None
@@ -212,7 +215,7 @@ class Server:
         drain = self._new_drain()
         config = uvicorn.Config(
             Handlers(self, drain).app(),
-            http=connections_of(settings, self.refusals),
+            http=connections_of(settings, self.refused_connections),
             ws="none",
             lifespan="off",
             log_config=None,

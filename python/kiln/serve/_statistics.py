@@ -145,10 +145,7 @@ class Statistics:
 
 
 class Refusals:
-    """Counts requests for inference that no version's statistics have, by protocol and reason. Any thread may use it.
-
-    They were refused before they were in a queue, or their answers have found no room.
-    """
+    """Counts what was refused and no version's statistics have, by protocol and reason. Any thread may use it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -118,7 +118,11 @@ class Endpoint:
         types = {name: _datatype(name, array) for name, array in outputs.items()}
         answer = Answer(request.model, version, request._call.id, outputs, types)
         parts, size = await encode(
-            answer, request._binary, self._long_json, request._call.seconds_left(self._settings.request_seconds)
+            answer,
+            request._binary,
+            self._long_json,
+            request._call.seconds_left(self._settings.request_seconds),
+            self._settings.max_bytes_in_flight,
         )
         if len(parts) == 1:
             return parts[0], {"content-type": "application/json"}
