@@ -375,13 +375,15 @@ Status Importer::import_node(const NodeDef& node, Values inputs, int index) {
   const ImportFunction import = find_importer(node.domain, node.op_type);
   const auto plugin = TRY(known_plugin(node, import && !options_.prefers_plugins ? nullptr : options_.plugins));
   if (!import && !plugin) return no_importer(node, options_.plugins);
-  const int64_t opset = plugin ? model_.opset_of(node).value_or(1) : TRY(model_.opset_of(node));
-  ImportContext cx(model_, node, opset, graph_, std::move(inputs), state_);
+  ImportContext cx(model_, node, model_.opset_of(node).value_or(1), graph_, std::move(inputs), state_);
   cx.set_bodies(&bodies);
-  if (plugin) TRY(refuse_carried(cx));
-  if (!plugin) bodies.warn(unknown_attributes(node));
-  TRY(plugin ? import_plugin(cx, *plugin, *options_.plugins) : import_by_type(cx, import));
-  if (!plugin) note_unread(node, cx.node(), state_.unread_attributes);
+  const ImporterOfNode importer = import ? ImporterOfNode::kThere : ImporterOfNode::kNone;
+  if (!plugin || !TRY(import_plugin(cx, *plugin, *options_.plugins, importer))) {
+    TRY(model_.opset_of(node));
+    bodies.warn(unknown_attributes(node));
+    TRY(import_by_type(cx, import));
+    note_unread(node, cx.node(), state_.unread_attributes);
+  }
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
     if (const auto sequence = cx.output_sequences().find(i); sequence != cx.output_sequences().end()) {
