@@ -4,6 +4,7 @@ which a client may stop reading. What no endpoint sees is answered here, as erro
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import http
 import json
@@ -118,7 +119,8 @@ class _LimitedConnection(HttpToolsProtocol):
         self._unset_keepalive_if_required()
         self.is_lingering = True
         transport = self.transport.real
-        transport.write_eof()  # behind what is written already
+        with contextlib.suppress(OSError):  # the client has reset the connection
+            transport.write_eof()  # behind what is written already
         self.flow.resume_reading()
         self._linger_timer = self.loop.call_later(_LINGER_SECONDS, transport.abort)
 

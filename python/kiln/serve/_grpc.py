@@ -230,7 +230,7 @@ class Servicer:
 
     # Calls.
 
-    def _enter(self, context: Any) -> None:
+    def enter(self, context: Any) -> None:
         """Counts a call until all of its answer was sent. Raises ServeError where there are too many."""
         most = self._server.settings.max_connections
         if self._calls >= most:
@@ -264,8 +264,8 @@ class Servicer:
         async def call(_: Any, context: Any) -> bytes:
             try:
                 with self._server.refusals.of("grpc") if method is None else contextlib.nullcontext():
-                    self._enter(context)
                     self._drain.see(name in _ANSWERED_WHILE_STOPPING)
+                    self.enter(context)
                     async with self._drain.taken() as taken:
                         return await answer(context, taken)
             except ServeError as failure:
@@ -281,8 +281,12 @@ class Servicer:
         """Counts the bytes of an answer until its call ends: a client may ask for much and read it slowly."""
         size = len(answer)
         self._server.budget.take_answer(size)
-        context.add_done_callback(lambda _: self._server.budget.give_back(size))
+        context.add_done_callback(lambda _: self._sent(size))
         return answer
+
+    def _sent(self, size: int) -> None:
+        self._server.budget.give_back(size)
+        self._drain.lost += self._drain.is_cut
 
     def stream(self) -> Any:
         """The handler of ModelStreamInfer: answers the requests of a stream in their order. They run side by side,
@@ -291,8 +295,8 @@ class Servicer:
         async def call(_: Any, context: Any) -> AsyncIterator[bytes]:
             try:
                 with self._server.refusals.of("grpc"):
-                    self._enter(context)
                     self._drain.see()
+                    self.enter(context)
                     if self._streams >= _MOST_STREAMS:
                         raise ServeError(Reason.FULL, f"{_MOST_STREAMS} streams are open; try again later")
             except ServeError as failure:
@@ -380,11 +384,12 @@ def _missing(name: str) -> Any:
     return grpc.stream_unary_rpc_method_handler(call)
 
 
-def _health(server: Server, receiver: Receiver) -> Any:
+def _health(server: Server, servicer: Servicer) -> Any:
     async def check(_: Any, context: Any) -> bytes:
         try:
+            servicer.enter(context)
             # A HealthCheckRequest has the fields of a StringValue: one text, the service's name.
-            service = StringValue.FromString(await receiver.receive(context)).value
+            service = StringValue.FromString(await servicer.receiver.receive(context)).value
         except ServeError as failure:
             _set_status(context, failure.reason.grpc_code, str(failure))
         except DecodeError as failure:
@@ -423,7 +428,7 @@ def make_server(server: Server, drain: Drain) -> tuple[Any, int]:
     made.add_generic_rpc_handlers(
         (
             grpc.method_handlers_generic_handler(SERVICE, handlers),
-            grpc.method_handlers_generic_handler(_HEALTH_SERVICE, {"Check": _health(server, servicer.receiver)}),
+            grpc.method_handlers_generic_handler(_HEALTH_SERVICE, {"Check": _health(server, servicer)}),
         )
     )
     host = f"[{settings.host}]" if ":" in settings.host else settings.host

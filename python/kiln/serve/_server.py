@@ -203,9 +203,11 @@ class Server:
             end = time.monotonic() + self._limit
             await drain.refuse(min(REFUSAL_SECONDS, self._limit))
             left = max(0.0, end - time.monotonic())
-            ended = asyncio.ensure_future(server.stop(left + LAST_SECONDS))
+            ended = asyncio.ensure_future(server.stop(left + LAST_SECONDS + 0.1))
             await asyncio.wait({ended}, timeout=left)
             drain.give_up()
+            await asyncio.wait({ended}, timeout=LAST_SECONDS)
+            drain.is_cut = True
             await ended
 
     @contextlib.asynccontextmanager
