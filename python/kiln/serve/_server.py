@@ -244,7 +244,8 @@ class Server:
             await asyncio.wait({task}, timeout=max(0.0, end - time.monotonic()))
             drain.give_up()
             await asyncio.wait({task}, timeout=LAST_SECONDS)
-            for connection in list(server.server_state.connections):
+            left: list[Any] = list(server.server_state.connections)
+            for connection in left:
                 drain.lost += connection.abort()
             await task
 
