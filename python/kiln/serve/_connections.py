@@ -49,20 +49,28 @@ class _Transport:
     """A connection's transport, whose connection decides how it is closed."""
 
     def __init__(self, transport: Any, connection: _LimitedConnection):
-        self._real, self._connection = transport, connection
+        self._real = transport
+        self._connection: _LimitedConnection | None = connection
+
+    def let_go(self) -> None:
+        """Forgets the connection, which has ended: the two would keep each other until the garbage collector comes."""
+        self._connection = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
 
     def write(self, data: Any) -> None:
-        if not self._connection.is_lingering:
+        if self._connection is None or not self._connection.is_lingering:
             self._real.write(data)
 
     def close(self) -> None:
-        self._connection.end()
+        if self._connection is None:
+            self._real.close()
+        else:
+            self._connection.end()
 
     def is_closing(self) -> bool:
-        return self._connection.is_lingering or self._real.is_closing()
+        return (self._connection is not None and self._connection.is_lingering) or self._real.is_closing()
 
 
 class _LimitedConnection(HttpToolsProtocol):
@@ -83,8 +91,8 @@ class _LimitedConnection(HttpToolsProtocol):
         self._discarded = 0
         self._is_in_message = False  # a request has begun to come, and is not here yet
         self._real = transport
-        wrapped: Any = _Transport(transport, self)
-        super().connection_made(wrapped)
+        self._wrapped: Any = _Transport(transport, self)
+        super().connection_made(self._wrapped)
         self._served = self.app
         self._write_timer: asyncio.TimerHandle | None = None
         self._head_timer: asyncio.TimerHandle | None = None
@@ -99,6 +107,7 @@ class _LimitedConnection(HttpToolsProtocol):
         if self._linger_timer is not None:
             self._linger_timer.cancel()
         super().connection_lost(exc)
+        self._wrapped.let_go()
 
     def end(self) -> None:
         """Closes the connection, in two steps where the client sends still."""
