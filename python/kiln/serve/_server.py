@@ -224,6 +224,7 @@ class Server:
             access_log=False,
             server_header=False,
             timeout_keep_alive=int(max(1, settings.idle_seconds)),
+            timeout_graceful_shutdown=int(settings.drain_seconds) + 1,  # where it ends by itself
         )
         server = uvicorn.Server(config)
         task = asyncio.create_task(server.serve(sockets=[listener]))
@@ -239,8 +240,8 @@ class Server:
         finally:
             end = time.monotonic() + self._limit
             await drain.refuse(min(REFUSAL_SECONDS, self._limit))
-            server.should_exit = True
             config.timeout_graceful_shutdown = int(self._limit + LAST_SECONDS) + 2  # if all else fails
+            server.should_exit = True
             await asyncio.wait({task}, timeout=max(0.0, end - time.monotonic()))
             drain.give_up()
             await asyncio.wait({task}, timeout=LAST_SECONDS)
