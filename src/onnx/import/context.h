@@ -50,6 +50,7 @@ struct ImportState {
   std::map<const NodeDef*, std::shared_ptr<const RowGraph>> row_graphs;
   FreeNames free_names;   ///< that a body reads from around it
   ir::LoopHistory loops;  ///< by the graphs of their bodies
+  std::vector<sym::Expr> iterations;  ///< their numbers, of the loops around what is being imported
   UnreadAttributes unread_attributes;
   /// How loops carry sequences, by their bodies and the position of the carried value.
   std::map<std::pair<const GraphDef*, size_t>, CarriedSequence> carried_sequences;
