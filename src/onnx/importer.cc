@@ -58,7 +58,6 @@ class Importer {
   Result<std::optional<TakenBranch>> known_branch(const NodeDef& node, const Values& inputs, Bodies& bodies);
   bool reads_numbers_of_data(const sym::Expr& e) const;
   Result<std::optional<TakenBranch>> assumed_branch(const NodeDef& node, ValueId condition, Bodies& bodies);
-  bool reads_iteration(const sym::Expr& e) const;
   Status take_branch(const TakenBranch& taken, Bodies& bodies, const NodeDef& node, int index);
   void add_branch(const GraphDef& branch, const NodeDef& node, int index);
   Status splice_branch(const ImportedBody& branch, Bodies& bodies, const NodeDef& node);
@@ -449,7 +448,7 @@ Result<std::optional<Importer::TakenBranch>> Importer::known_branch(const NodeDe
   const auto condition = cx.values(inputs[0], "");  // one of data is nothing that the host should read
   if (!condition || condition->size() != 1) return std::nullopt;
   const sym::Expr holds = (*condition)[0];
-  if (reads_numbers_of_data(holds) || reads_iteration(holds)) return std::nullopt;
+  if (reads_numbers_of_data(holds) || state_.reads_iteration(holds)) return std::nullopt;
   if (!holds.is_const()) return assumed_branch(node, inputs[0], bodies);
   return TakenBranch{TRY(NodeReader(node).need_graph(holds.value() ? "then_branch" : "else_branch"))};
 }
@@ -468,15 +467,6 @@ bool Importer::reads_numbers_of_data(const sym::Expr& e) const {
       return true;
   }
   return false;
-}
-
-/// Whether an expression has the number of an iteration of a loop around: it takes one branch after the other.
-bool Importer::reads_iteration(const sym::Expr& e) const {
-  std::vector<sym::Expr> symbols;
-  if (!state_.iterations.empty()) collect_symbols(e, symbols);
-  return std::ranges::any_of(symbols, [&](const sym::Expr& symbol) {
-    return std::ranges::find(state_.iterations, symbol) != state_.iterations.end();
-  });
 }
 
 /// The branch that is taken although the condition may be otherwise, because no value can be what both branches give:
@@ -499,10 +489,10 @@ Result<std::optional<Importer::TakenBranch>> Importer::assumed_branch(const Node
     return std::nullopt;
   }
   const size_t taken = works[0] ? 0 : 1;
-  const auto why = str(node, " takes its ", taken == 0 ? "then" : "else", "_branch: ",
-                       works[0] && works[1]
-                           ? "its branches give values of different ranks"
-                           : str("the other one cannot be imported (", imported[1 - taken].error().message, ')'));
+  const auto why =
+      str(node, " takes its ", taken == 0 ? "then" : "else", "_branch: ",
+          works[0] && works[1] ? "its branches give values of different ranks"
+                               : str("the other one cannot be imported (", imported[1 - taken].error().message, ')'));
   ValueId holds = condition;
   if (taken == 1) holds = TRY(graph_.add_one(ops::Unary{ops::UnaryKind::kNot}, {condition}));
   TRY(graph_.add(ops::Assertion{why}, Values{holds}, std::string(label_of(node))));

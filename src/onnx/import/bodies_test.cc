@@ -228,10 +228,9 @@ TEST(ImportLoop, WhatHasNoBoundGrows) {
 /// The number of an iteration is now this and now that: no branch can be left out.
 TEST(ImportLoop, IterationsTakeBothBranches) {
   const auto of = [](const Proto& then_node) {
-    const Proto choice =
-        node("If", {"first"}, {"v1"}, "choice",
-             {graph_attribute("then_branch", body({then_node}, {}, {"a"})),
-              graph_attribute("else_branch", body({node("Neg", {"v"}, {"b"})}, {}, {"b"}))});
+    const Proto choice = node("If", {"first"}, {"v1"}, "choice",
+                              {graph_attribute("then_branch", body({then_node}, {}, {"a"})),
+                               graph_attribute("else_branch", body({node("Neg", {"v"}, {"b"})}, {}, {"b"}))});
     return of_loop({kOn, node("Equal", {"i", "one"}, {"first"}), choice}, {"on", "v1"}, {"y"}, {},
                    {scalar("m", 5), scalar("one", 1)});
   };
@@ -367,9 +366,9 @@ TEST(ImportScan, LengthsMustAgree) {
 }
 TEST(ImportScan, ReadsTheDirectionsOfABatch) {
   const Proto iteration = body({node("Add", {"s", "e"}, {"s1"}), node("Neg", {"s1"}, {"t"})}, {"s", "e"}, {"s1", "t"});
-  const Proto scan = node("Scan", {"", "s0", "q"}, {"y", "z"}, "scan",
-                          {graph_attribute("body", iteration), int_attribute("num_scan_inputs", 1),
-                           ints_attribute("directions", {1})});
+  const Proto scan = node(
+      "Scan", {"", "s0", "q"}, {"y", "z"}, "scan",
+      {graph_attribute("body", iteration), int_attribute("num_scan_inputs", 1), ints_attribute("directions", {1})});
   const GraphParts parts{.nodes = {scan},
                          .inputs = {value("s0", kFloat, {2, 4}), value("q", kFloat, {2, 7, 4})},
                          .outputs = {untyped("y"), untyped("z")}};
