@@ -8,16 +8,21 @@ import logging
 import queue
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
 import time
 
+import kiln_models
+import numpy as np
 import pytest
 import serving
+from onnx import helper
 from serving import connect, infer, input_of, request, rows, wait_for
 from test_serve_batching import version_instances
 
+import kiln
 import kiln.serve
 
 grpc = pytest.importorskip("grpc")
@@ -75,6 +80,29 @@ class Stream:
                 answers.append(self.next())
         self._sent.put(None)
         return found.value.code(), found.value.details(), answers
+
+
+class H2Call:
+    """A call of gRPC on a connection of its own, whose answer is not read: only as much comes as HTTP/2 lets without a word
+    of its client, 64 KiB."""
+
+    def __init__(self, server, method, data):
+        host, _, port = server.grpc_address.rpartition(":")
+        self._connection = socket.create_connection((host, int(port)), timeout=30)
+        fields = {":method": "POST", ":scheme": "http", ":path": SERVICE + method, ":authority": "test", "te": "trailers",
+                  "content-type": "application/grpc"}  # fmt: skip
+        head = b"".join(b"\0%c%s%c%s" % (len(k), k.encode(), len(v), v.encode()) for k, v in fields.items())
+        self._connection.sendall(
+            b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + self._frame(4, 0, 0, b"") + self._frame(1, 4, 1, head)
+            + self._frame(0, 1, 1, struct.pack(">BI", 0, len(data)) + data)
+        )  # fmt: skip
+
+    @staticmethod
+    def _frame(kind, flags, stream, data):
+        return struct.pack(">I", len(data))[1:] + struct.pack(">BBI", kind, flags, stream) + data
+
+    def close(self):
+        self._connection.close()
 
 
 class Held:
@@ -185,6 +213,45 @@ def test_requests_that_get_no_answer_are_lost(engine, capfd):
             assert (call.code(), call.details()) == (grpc.StatusCode.UNAVAILABLE, told)
         assert halfway.recv(1 << 16).startswith(b"HTTP/1.1 503 ")
         halfway.close()
+    assert one.log == [] and capfd.readouterr().err == ""
+
+
+def expanding_engine(size):
+    """y is x, of one element, `size` times."""
+    node = helper.make_node("Expand", ["x", "shape"], ["y"])
+    weights = [("shape", np.array([size]))]
+    made = kiln_models.model([node], [("x", kiln_models.FLOAT, [1])], [("y", kiln_models.FLOAT, [size])], weights)
+    return kiln.compile(made, **serving.QUICK)
+
+
+def test_answers_that_are_not_taken_are_lost(capfd):
+    """Of clients that do not read: a stream, a call and a connection. The server ends without them."""
+    size = 1 << 22
+    sent = MESSAGES["ModelInferRequest"](
+        model_name="affine", inputs=[{"name": "x", "datatype": "FP32", "shape": [1]}], raw_input_contents=[bytes(4)]
+    ).SerializeToString()
+    with Held(expanding_engine(size), max_bytes_in_flight=1 << 30) as one, channel_to(one.server) as channel:
+        one.held.release.set()
+        more = threading.Event()
+
+        def messages():
+            yield from [sent] * 3
+            more.wait(60)
+
+        stream = channel.stream_stream(STREAM)(messages(), timeout=60)
+        unread = H2Call(one.server, "ModelInfer", sent)
+        connection = connect(one.server)
+        body = json.dumps({"inputs": [{"name": "x", "datatype": "FP32", "shape": [1], "data": [1]}],
+                           "parameters": {"binary_data_output": True}}).encode()  # fmt: skip
+        connection.sendall(b"POST %s HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n" % (PATH.encode(), len(body)) + body)
+        wait_for(lambda: one.server.budget.used > 5 * 4 * size)
+        started = time.monotonic()
+        assert one.server.stop(0.5) == 5
+        assert time.monotonic() - started < 5
+        more.set()
+        stream.cancel()
+        unread.close()
+        connection.close()
     assert one.log == [] and capfd.readouterr().err == ""
 
 

@@ -117,6 +117,15 @@ def test_a_request_that_ends_each_replica(monkeypatch):
     assert raised.value.reason is Reason.INTERNAL and method.asked == 8
 
 
+def test_a_replica_that_is_found_gone_again(monkeypatch):
+    """It counts once: Ray may name it until it has noticed its end."""
+    monkeypatch.setattr(gateway, "_LONGEST_PAUSE_S", 0.0)
+    ended = [exceptions.ActorDiedError(), exceptions.ActorUnavailableError("no answer", b"1" * 16)]
+    ended[0].actor_id = "one"
+    wrapped = exceptions.RayTaskError("infer", "", ended[0])
+    assert ask(*ended * 10, *[wrapped] * 10, *[DIED] * 1, "an answer") == ("an answer", 32)
+
+
 @pytest.mark.parametrize(
     "failure, reason, text",
     [
@@ -227,13 +236,24 @@ def replica_of(engine, most=0):
     made._model = settings.Model("m", "m.onnx")
     made._engine, made._most_rows, made._runs, made._who = engine, most, 0, {}
     made._output_names = tuple(tensor.name for tensor in engine.outputs)
-    made._threads = ThreadPoolExecutor(1)
+    made._threads = ThreadPoolExecutor(1, thread_name_prefix=replica._THREADS)
     made._joined = type("Joined", (), {"set_max_batch_size": lambda _, most: None, "set_batch_wait_timeout_s": lambda _, s: None})()
     return made
 
 
 def compiled(model, **options):
     return kiln.compile(model, optimization_level=0, progress=False, **options)
+
+
+def test_a_replica_that_goes_in_a_thread_of_its_own():
+    """Its engine is closed also where the last that keeps it is a run."""
+    closed, go = threading.Event(), threading.Event()
+    made = replica_of(type("Engine", (), {"outputs": (), "close": lambda _: closed.set()})())
+    made._threads.submit(lambda _: go.wait(30), made)
+    del made
+    assert not closed.is_set()
+    go.set()
+    assert closed.wait(30)
 
 
 def test_joined_requests_that_meet_another_setting():

@@ -21,6 +21,7 @@ import pytest
 import serving
 from onnx import helper
 from serving import connect, infer, input_of, post, rows, wait_for
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 import kiln
 import kiln_models
@@ -397,6 +398,36 @@ def test_failed_calls_leave_nothing_to_the_collector(engine):
                 tracemalloc.stop()
                 gc.enable()
     assert kept < 3 * len(large)
+
+
+def test_connections_leave_nothing_to_the_collector(engine):
+    """They, and what their requests held, go when they end: also those of failed requests."""
+    body = json.dumps({"inputs": [input_of(rows(1))]}).encode()
+    head = b"POST /v2/models/affine/infer HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n"
+    with serving.serve({"affine": engine}, max_request_bytes=1000, grpc_port=None) as server:
+        gc.collect()
+        gc.disable()
+        try:
+            for sent, start in (
+                (head % len(body) + body, b"HTTP/1.1 200"),
+                (head % 2000, b"HTTP/1.1 413"),
+                (head % 500 + b"{", b""),
+                (b"nonsense\r\n\r\n", b"HTTP/1.1 400"),
+            ):
+                connection = connect(server)
+                connection.sendall(sent)
+                assert not start or connection.recv(1 << 16).startswith(start)
+                time.sleep(0.1)
+                connection.close()
+            time.sleep(0.5)
+            gc.set_debug(gc.DEBUG_SAVEALL)
+            gc.collect()
+            left = [one for one in gc.garbage if isinstance(one, (HttpToolsProtocol, ServeError))]
+            gc.garbage.clear()
+        finally:
+            gc.set_debug(0)
+            gc.enable()
+    assert left == []
 
 
 def test_refused_messages_leave_no_memory_in_their_connections(engine, tmp_path):

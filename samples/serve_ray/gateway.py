@@ -31,8 +31,8 @@ _GONE = (
     exceptions.ObjectLostError,
 )
 _NO_ROOM = (exceptions.ObjectStoreFullError, exceptions.OutOfDiskError)
-# A request that ends each process that runs it may not end them for as long as its time lasts. Replicas that are lost
-# together, with their node, take fewer tries: the first request that finds one of them gone makes Ray forget it.
+# A request that ends each process that runs it may not end them for as long as its time lasts. A replica that is found
+# gone again counts once: until Ray has noticed its end, on a busy machine after seconds, it may name it again and again.
 _MOST_GONE = 8
 _PAUSE_S, _LONGEST_PAUSE_S = 0.02, 0.5
 _READY_S = 5.0
@@ -75,16 +75,17 @@ class _Full(ServeError):
     """The queue of a model's replicas has no room."""
 
 
-def _raise_unless_gone(failure: Exception, gone: int) -> None:
+def _raise_unless_gone(failure: Exception, gone: set[Any]) -> None:
     """Raises the `ServeError` that stands for a failure, unless another replica is to be asked.
 
-    gone: how many replicas have failed the request, this one included.
+    gone: the replicas that have ended while they had the request. This one is added.
     """
     if isinstance(failure, exceptions.RayTaskError) and isinstance(failure.cause, _GONE):
         failure = failure.cause
     if isinstance(failure, _GONE):
-        if gone >= _MOST_GONE:
-            words = f"{gone} replicas ended while they had the request; the last one: {last_line(failure)}"
+        gone.add(getattr(failure, "actor_id", None) or object())  # not every failure says whose it is
+        if len(gone) >= _MOST_GONE:
+            words = f"{len(gone)} replicas ended while they had the request; the last one: {last_line(failure)}"
             raise ServeError(Reason.INTERNAL, words)
         return
     if isinstance(failure, BackPressureError):
@@ -121,14 +122,14 @@ class Gateway:
     async def _ask(self, method: Any, *arguments: Any, time_limit_s: float | None = None) -> Any:
         """Calls a method of some replica. Returns what it returns; raises `ServeError` where none answers in time."""
         limit = time_limit_s or self._time_limit_s
-        until, pause, gone = time.monotonic() + limit, _PAUSE_S, 0
+        until, pause = time.monotonic() + limit, _PAUSE_S
+        gone: set[Any] = set()
         while (left := until - time.monotonic()) > 0:
             try:
                 answer = await asyncio.wait_for(method.remote(*arguments), left)
             except (asyncio.TimeoutError, TimeoutError):
                 break
             except Exception as failure:
-                gone += 1
                 _raise_unless_gone(failure, gone)
                 log.warning("a replica is gone, another one is asked: %s", failure)
             else:

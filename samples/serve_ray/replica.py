@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import logging
 import os
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -23,6 +24,7 @@ from .settings import Model
 log = logging.getLogger("ray.serve")
 
 _HEALTH_RUN_S = 30.0
+_THREADS = "kiln-run"
 
 
 @dataclasses.dataclass(eq=False)
@@ -53,7 +55,7 @@ class Replica:
         self._inputs = {tensor.name: tensor for tensor in self._engine.inputs}
         self._output_names = tuple(tensor.name for tensor in self._engine.outputs)
         # A thread has an execution context of its own; all of them use the weights of the one engine.
-        self._threads = ThreadPoolExecutor(model.instances, thread_name_prefix="run")
+        self._threads = ThreadPoolExecutor(model.instances, thread_name_prefix=_THREADS)
         self._room = asyncio.Semaphore(model.instances)
         self._waiting: list[_Waiting] = []
         self._runners: set[asyncio.Task] = set()
@@ -252,10 +254,11 @@ class Replica:
         self._runs_at_last_check = self._runs
 
     def __del__(self) -> None:
-        # Ray calls it when the replica is drained. Runs in flight end first.
+        # Ray calls it when the replica is drained. Runs in flight end first. Where nobody keeps the replica any more, no run
+        # is left, for each keeps it; but it may be the thread of the last one that is here, and waits not for itself.
         threads = getattr(self, "_threads", None)
         if threads is not None:
-            threads.shutdown(wait=True)
+            threads.shutdown(wait=not threading.current_thread().name.startswith(_THREADS))
             self._engine.close()
 
 

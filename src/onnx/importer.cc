@@ -450,7 +450,7 @@ Result<std::optional<Importer::TakenBranch>> Importer::known_branch(const NodeDe
   const auto condition = cx.values(inputs[0], "");  // one of data is nothing that the host should read
   if (!condition || condition->size() != 1) return std::nullopt;
   const sym::Expr holds = (*condition)[0];
-  if (reads_numbers_of_data(holds)) return std::nullopt;
+  if (reads_numbers_of_data(holds) || state_.reads_iteration(holds)) return std::nullopt;
   if (!holds.is_const()) return assumed_branch(node, inputs[0], bodies);
   return TakenBranch{TRY(NodeReader(node).need_graph(holds.value() ? "then_branch" : "else_branch"))};
 }
@@ -491,9 +491,10 @@ Result<std::optional<Importer::TakenBranch>> Importer::assumed_branch(const Node
     return std::nullopt;
   }
   const size_t taken = works[0] ? 0 : 1;
-  const auto why = str(node, " takes its ", taken == 0 ? "then" : "else", "_branch: ",
-                       works[0] && works[1] ? "its branches give values of different ranks"
-                                            : "the other one cannot work on these shapes");
+  const auto why =
+      str(node, " takes its ", taken == 0 ? "then" : "else", "_branch: ",
+          works[0] && works[1] ? "its branches give values of different ranks"
+                               : str("the other one cannot be imported (", imported[1 - taken].error().message, ')'));
   ValueId holds = condition;
   if (taken == 1) holds = TRY(graph_.add_one(ops::Unary{ops::UnaryKind::kNot}, {condition}));
   TRY(graph_.add(ops::Assertion{why}, Values{holds}, std::string(label_of(node))));

@@ -290,10 +290,10 @@ def _serve(arguments: argparse.Namespace, models: dict[str, str], signals: Signa
         server.stop(0)
         return 1
     _wait(server, signals, arguments.poll_seconds)
-    failure = server.failure
+    why_failed = server.failure
     _stop(server, signals, arguments.refuse_seconds)
-    if failure is not None:
-        log.error("the server has failed: %s", failure)
+    if why_failed is not None:
+        log.error("the server has failed: %s", why_failed)
         return 1
     return 0
 

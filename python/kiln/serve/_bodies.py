@@ -65,10 +65,13 @@ async def read_body(
                 Reason.NOT_SUPPORTED, f"Content-Encoding {coding!r} is not supported; gzip and deflate are"
             )
         try:
-            data = await asyncio.wait_for(reader.read(_declared_length(headers)), settings.body_seconds)
+            async with asyncio.timeout(settings.body_seconds):
+                data = await reader.read(_declared_length(headers))
         except TimeoutError:
+            if reader.too_large is not None:
+                raise _too_large(reader.too_large, settings.max_request_bytes) from None
             words = f"the body did not come within {settings.body_seconds:g} s"
-            raise reader.too_large or ServeError(Reason.TOO_SLOW, words) from None
+            raise ServeError(Reason.TOO_SLOW, words) from None
         if coding != "identity":
             data = await reader.decompress(data, coding)
         reader.keep(len(data))
@@ -89,8 +92,8 @@ class _BodyReader:
         self.reserved = 0
         self.is_at_end = False
         """Whether nothing of the body is left to be read."""
-        self.too_large: ServeError | None = None
-        """That the body is too large whose rest is being read: to send it faster does not help."""
+        self.too_large: int | str | None = None
+        """The size of a body that is too large and whose rest is being read: to send it faster does not help."""
 
     def _reserve(self, size: int) -> None:
         self._budget.take(size)
@@ -118,7 +121,7 @@ class _BodyReader:
     async def read(self, declared: int | None) -> Any:
         """The body as it was sent."""
         if declared is not None and declared > self._limit:
-            await self._refuse(_too_large(declared, self._limit))
+            await self._refuse_size(declared)
         await self._grow(0, self._limit if declared is None else declared)
         data = await (self._read_unknown() if declared is None else self._read_known(declared))
         if len(data) > self.reserved:
@@ -150,7 +153,7 @@ class _BodyReader:
         while more:
             body, more = await self._next()
             if len(into) + len(body) > self._limit:
-                await self._refuse(_too_large("more", self._limit))
+                await self._refuse_size("more")
             into += body
             await self._grow(len(into), self._limit)
         return into
@@ -158,15 +161,19 @@ class _BodyReader:
     async def _grow(self, there: int, most: int) -> None:
         try:
             self._reserve_ahead(there, most)
-        except ServeError as failure:
-            await self._refuse(failure)
+        except ServeError:
+            await self._read_rest()
+            raise
 
-    async def _refuse(self, failure: ServeError) -> NoReturn:
+    async def _refuse_size(self, size: int | str) -> NoReturn:
+        self.too_large = size
+        await self._read_rest()
+        raise _too_large(size, self._limit)
+
+    async def _read_rest(self) -> None:
         seen = 0
-        self.too_large = failure if failure.reason is Reason.TOO_LARGE else None
         while self._to_its_end and not self.is_at_end and seen <= _MOST_DISCARDED:
             seen += len((await self._next())[0])
-        raise failure
 
     async def decompress(self, data: Any, coding: str) -> Any:
         """The decompressed body, of the same limit. Each piece has its bytes reserved before there are any of it.

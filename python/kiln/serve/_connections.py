@@ -4,6 +4,7 @@ which a client may stop reading. What no endpoint sees is answered here, as erro
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import http
 import json
@@ -48,20 +49,28 @@ class _Transport:
     """A connection's transport, whose connection decides how it is closed."""
 
     def __init__(self, transport: Any, connection: _LimitedConnection):
-        self.real, self._connection = transport, connection
+        self._real = transport
+        self._connection: _LimitedConnection | None = connection
+
+    def let_go(self) -> None:
+        """Forgets the connection, which has ended: the two would keep each other until the garbage collector comes."""
+        self._connection = None
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.real, name)
+        return getattr(self._real, name)
 
     def write(self, data: Any) -> None:
-        if not self._connection.is_lingering:
-            self.real.write(data)
+        if self._connection is None or not self._connection.is_lingering:
+            self._real.write(data)
 
     def close(self) -> None:
-        self._connection.end()
+        if self._connection is None:
+            self._real.close()
+        else:
+            self._connection.end()
 
     def is_closing(self) -> bool:
-        return self._connection.is_lingering or self.real.is_closing()
+        return (self._connection is not None and self._connection.is_lingering) or self._real.is_closing()
 
 
 class _LimitedConnection(HttpToolsProtocol):
@@ -81,7 +90,9 @@ class _LimitedConnection(HttpToolsProtocol):
         self._linger_timer: asyncio.TimerHandle | None = None
         self._discarded = 0
         self._is_in_message = False  # a request has begun to come, and is not here yet
-        super().connection_made(_Transport(transport, self))
+        self._real = transport
+        self._wrapped: Any = _Transport(transport, self)
+        super().connection_made(self._wrapped)
         self._served = self.app
         self._write_timer: asyncio.TimerHandle | None = None
         self._head_timer: asyncio.TimerHandle | None = None
@@ -96,31 +107,32 @@ class _LimitedConnection(HttpToolsProtocol):
         if self._linger_timer is not None:
             self._linger_timer.cancel()
         super().connection_lost(exc)
+        self._wrapped.let_go()
 
     def end(self) -> None:
         """Closes the connection, in two steps where the client sends still."""
         if self.is_lingering:
             return
-        if self._is_in_message and not self.transport.real.is_closing():
+        if self._is_in_message and not self._real.is_closing():
             self._linger()
         else:
-            self.transport.real.close()
+            self._real.close()
 
     def abort(self) -> bool:
         """Ends the connection at once. Whether a part of an answer was left to be sent."""
-        is_unsent = self.transport.real.get_write_buffer_size() > 0
+        is_unsent = self._real.get_write_buffer_size() > 0
         is_unsent |= self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete
-        self.transport.real.abort()
+        self._real.abort()
         return is_unsent
 
     def _linger(self) -> None:
         self._head_is_here()
         self._unset_keepalive_if_required()
         self.is_lingering = True
-        transport = self.transport.real
-        transport.write_eof()  # behind what is written already
+        with contextlib.suppress(OSError):  # the client has reset the connection
+            self._real.write_eof()  # behind what is written already
         self.flow.resume_reading()
-        self._linger_timer = self.loop.call_later(_LINGER_SECONDS, transport.abort)
+        self._linger_timer = self.loop.call_later(_LINGER_SECONDS, self._real.abort)
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -151,7 +163,7 @@ class _LimitedConnection(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         if self.cycle is None or self.cycle.response_started:
-            self.transport.real.close()
+            self._real.close()
         else:
             self._refuse(431, f"the fields of a chunked body are larger than {_MOST_HEAD_BYTES} bytes")
 

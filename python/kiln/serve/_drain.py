@@ -43,6 +43,8 @@ class Drain:
         """Requests that had come and were given up."""
         self.is_over = False
         """Whether requests get no more time."""
+        self.is_cut = False
+        """Whether answers that are being sent get no more time."""
         self.begun = asyncio.Event()
         """Is set when the port begins to close."""
 

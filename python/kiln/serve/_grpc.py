@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import math
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import grpc
@@ -141,7 +141,7 @@ class Servicer:
         self._server, self._repository, self._drain = server, server.repository, drain
         self.receiver = Receiver(server.settings)
         self._long_numbers = asyncio.Lock()
-        self._streams = self._calls = 0
+        self._streams = self._calls = self._unsent = 0
 
     # Health and metadata.
 
@@ -230,16 +230,21 @@ class Servicer:
 
     # Calls.
 
-    def _enter(self, context: Any) -> None:
-        """Counts a call until all of its answer was sent. Raises ServeError where there are too many."""
+    @contextlib.contextmanager
+    def counted_call(self) -> Iterator[None]:
+        """Counts a call while it is handled. Raises ServeError where there are too many, with those whose answers are
+        being sent.
+
+        What a call is to do when it is done would keep it until the garbage collector comes, so this is no such thing.
+        """
         most = self._server.settings.max_connections
-        if self._calls >= most:
+        if self._calls + self._unsent >= most:
             raise ServeError(Reason.FULL, f"too many calls: the server takes {most} at one time; try again later")
         self._calls += 1
-        context.add_done_callback(self._leave)
-
-    def _leave(self, _: Any) -> None:
-        self._calls -= 1
+        try:
+            yield
+        finally:
+            self._calls -= 1
 
     def unary(self, name: str) -> Any:
         """The handler of a method with one request and one answer.
@@ -264,10 +269,10 @@ class Servicer:
         async def call(_: Any, context: Any) -> bytes:
             try:
                 with self._server.refusals.of("grpc") if method is None else contextlib.nullcontext():
-                    self._enter(context)
                     self._drain.see(name in _ANSWERED_WHILE_STOPPING)
-                    async with self._drain.taken() as taken:
-                        return await answer(context, taken)
+                    with self.counted_call():
+                        async with self._drain.taken() as taken:
+                            return await answer(context, taken)
             except ServeError as failure:
                 _set_status(context, failure.reason.grpc_code, str(failure))
             except Exception as failure:
@@ -281,20 +286,27 @@ class Servicer:
         """Counts the bytes of an answer until its call ends: a client may ask for much and read it slowly."""
         size = len(answer)
         self._server.budget.take_answer(size)
-        context.add_done_callback(lambda _: self._server.budget.give_back(size))
+        self._unsent += 1
+        context.add_done_callback(lambda _: self._sent(size))
         return answer
+
+    def _sent(self, size: int) -> None:
+        self._unsent -= 1
+        self._server.budget.give_back(size)
+        self._drain.lost += self._drain.is_cut
 
     def stream(self) -> Any:
         """The handler of ModelStreamInfer: answers the requests of a stream in their order. They run side by side,
         and may be joined."""
 
         async def call(_: Any, context: Any) -> AsyncIterator[bytes]:
+            counted = contextlib.ExitStack()
             try:
                 with self._server.refusals.of("grpc"):
-                    self._enter(context)
                     self._drain.see()
                     if self._streams >= _MOST_STREAMS:
                         raise ServeError(Reason.FULL, f"{_MOST_STREAMS} streams are open; try again later")
+                    counted.enter_context(self.counted_call())
             except ServeError as failure:
                 _set_status(context, failure.reason.grpc_code, str(failure))
                 return
@@ -320,6 +332,7 @@ class Servicer:
             except ServeError as failure:
                 _set_status(context, failure.reason.grpc_code, str(failure))
             finally:
+                counted.close()
                 self._streams -= 1
                 reader.cancel()
                 messages.close()
@@ -380,11 +393,12 @@ def _missing(name: str) -> Any:
     return grpc.stream_unary_rpc_method_handler(call)
 
 
-def _health(server: Server, receiver: Receiver) -> Any:
+def _health(server: Server, servicer: Servicer) -> Any:
     async def check(_: Any, context: Any) -> bytes:
         try:
-            # A HealthCheckRequest has the fields of a StringValue: one text, the service's name.
-            service = StringValue.FromString(await receiver.receive(context)).value
+            with servicer.counted_call():
+                # A HealthCheckRequest has the fields of a StringValue: one text, the service's name.
+                service = StringValue.FromString(await servicer.receiver.receive(context)).value
         except ServeError as failure:
             _set_status(context, failure.reason.grpc_code, str(failure))
         except DecodeError as failure:
@@ -423,7 +437,7 @@ def make_server(server: Server, drain: Drain) -> tuple[Any, int]:
     made.add_generic_rpc_handlers(
         (
             grpc.method_handlers_generic_handler(SERVICE, handlers),
-            grpc.method_handlers_generic_handler(_HEALTH_SERVICE, {"Check": _health(server, servicer.receiver)}),
+            grpc.method_handlers_generic_handler(_HEALTH_SERVICE, {"Check": _health(server, servicer)}),
         )
     )
     host = f"[{settings.host}]" if ":" in settings.host else settings.host

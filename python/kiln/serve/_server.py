@@ -203,9 +203,11 @@ class Server:
             end = time.monotonic() + self._limit
             await drain.refuse(min(REFUSAL_SECONDS, self._limit))
             left = max(0.0, end - time.monotonic())
-            ended = asyncio.ensure_future(server.stop(left + LAST_SECONDS))
+            ended = asyncio.ensure_future(server.stop(left + LAST_SECONDS + 0.1))
             await asyncio.wait({ended}, timeout=left)
             drain.give_up()
+            await asyncio.wait({ended}, timeout=LAST_SECONDS)
+            drain.is_cut = True
             await ended
 
     @contextlib.asynccontextmanager
@@ -222,6 +224,7 @@ class Server:
             access_log=False,
             server_header=False,
             timeout_keep_alive=int(max(1, settings.idle_seconds)),
+            timeout_graceful_shutdown=int(settings.drain_seconds) + 1,  # where it ends by itself
         )
         server = uvicorn.Server(config)
         task = asyncio.create_task(server.serve(sockets=[listener]))
@@ -237,12 +240,13 @@ class Server:
         finally:
             end = time.monotonic() + self._limit
             await drain.refuse(min(REFUSAL_SECONDS, self._limit))
-            server.should_exit = True
             config.timeout_graceful_shutdown = int(self._limit + LAST_SECONDS) + 2  # if all else fails
+            server.should_exit = True
             await asyncio.wait({task}, timeout=max(0.0, end - time.monotonic()))
             drain.give_up()
             await asyncio.wait({task}, timeout=LAST_SECONDS)
-            for connection in list(server.server_state.connections):
+            left: list[Any] = list(server.server_state.connections)
+            for connection in left:
                 drain.lost += connection.abort()
             await task
 
