@@ -112,8 +112,8 @@ TEST(ImportSequences, OfAnAxisThatIsNotKnownAreStacks) {
   const Proto by_ones = node("SplitToSequence", {"x", "o"}, {"s"});
   EXPECT_NE(of_rows({extents, ones, by_ones, join}).find("# f32[x_0, 2]"), std::string::npos)
       << of_rows({extents, ones, by_ones, join});
-  const Proto zeros = node("ConstantOfShape", {"n"}, {"o"}, "",
-                           {attribute("value", 4).message(field::attribute::kT, i64s("", {0}))});
+  const Proto zeros =
+      node("ConstantOfShape", {"n"}, {"o"}, "", {attribute("value", 4).message(field::attribute::kT, i64s("", {0}))});
   EXPECT_NE(of_rows({extents, zeros, by_ones, join}).find("split"), std::string::npos) << "these are no rows";
 }
 TEST(ImportSequences, StacksAreCut) {
