@@ -11,7 +11,9 @@
 
 namespace kiln::python {
 
-/// Holds the GIL while it lives; false where the interpreter is gone, or another thread is taking it down.
+/// Holds the GIL while it lives; false where the interpreter is gone, or another thread is taking it down. An exception
+/// that is being raised waits meanwhile: an object that goes on its way may call the program's Python, which must not
+/// see it, and would lose it.
 class PythonLock {
  public:
   PythonLock();
@@ -26,6 +28,7 @@ class PythonLock {
  private:
   bool is_held_;
   PyGILState_STATE state_{};
+  PyObject *type_ = nullptr, *value_ = nullptr, *traceback_ = nullptr;  ///< The exception that waits.
 };
 
 /// Gives the GIL away while it lives. Where another thread takes the interpreter down meanwhile, this thread stops for

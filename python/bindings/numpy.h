@@ -23,6 +23,7 @@ class NumpyArray : public nb::object {
 nvinfer1::Weights to_weights(const NumpyArray& array);
 
 /// An array of one axis over the weights' memory, which keeps `owner` alive; `owner` itself where numpy lacks the type.
+/// Throws ValueError for elements without memory.
 nb::object to_numpy(const nvinfer1::Weights& weights, nb::handle owner);
 
 }  // namespace kiln::python
