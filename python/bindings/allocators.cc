@@ -30,7 +30,7 @@ bool takes_stream_third(const nb::object& method) {
   return nb::len(names) > kThird && nb::cast<std::string>(names[kThird]).find("stream") != std::string::npos;
 }
 
-/// What both classes of allocators do alike.
+/// The methods that both classes of allocators share.
 template <class Base>
 class PythonAllocator : public Base {
  public:

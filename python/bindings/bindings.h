@@ -28,7 +28,7 @@ void bind_permutation(nb::module_& m);
 void bind_weights(nb::module_& m);
 void bind_host_memory(nb::module_& m);
 
-// What programs derive
+// Classes that programs derive
 void bind_versioned_interface(nb::module_& m);
 void bind_logger(nb::module_& m);
 void bind_error_recorder(nb::module_& m);

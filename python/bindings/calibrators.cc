@@ -22,7 +22,7 @@ using nvinfer1::APILanguage, nvinfer1::CalibrationAlgoType, nvinfer1::InterfaceI
 using nvinfer1::IInt8Calibrator, nvinfer1::IInt8EntropyCalibrator, nvinfer1::IInt8EntropyCalibrator2,
     nvinfer1::IInt8LegacyCalibrator, nvinfer1::IInt8MinMaxCalibrator;
 
-/// What all calibrators do alike.
+/// The methods that all calibrators share.
 template <class Base>
 class PythonCalibrator : public Base {
  public:

@@ -15,7 +15,7 @@
 
 namespace nanobind::detail {
 
-/// As nanobind's conversion of enums, without those that change the value's type. It is nanobind's specialization with
+/// Nanobind's conversion of enums, without those that change the value's type. It is nanobind's specialization with
 /// a constraint, so that it is preferred.
 template <class T>
 requires std::is_enum_v<T>

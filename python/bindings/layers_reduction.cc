@@ -14,7 +14,7 @@ using namespace nvinfer1;
 
 namespace {
 
-/// What has a value as a float: numpy's numbers, too.
+/// An object that has a value as a float: numpy's numbers, too.
 class Number : public nb::object {
  public:
   static bool is_number(PyObject* object) { return PyNumber_Check(object) != 0; }

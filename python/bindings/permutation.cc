@@ -18,7 +18,8 @@ using nvinfer1::Dims, nvinfer1::Permutation;
 
 constexpr int32_t kMost = Dims::MAX_DIMS;
 
-/// What is not given is 0, as in TensorRT's module: a layer reads as many axes as its input has, and checks them.
+/// Axes that are not given are 0, as in TensorRT's module: a layer reads as many axes as its input has, and checks
+/// them.
 void init(Permutation* self, const Sequence& order) {
   const Dims given = to_dims(order);
   Permutation result{};
