@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Algorithm selectors, which programs derive, and what they are shown.
 
 #include <NvInfer.h>

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Allocators that programs derive: of device memory, and of outputs whose sizes only a run knows.
 
 #include <NvInfer.h>

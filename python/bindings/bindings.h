@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // The parts of the module `tensorrt`: each function binds an area of the API, in a file of its own.
 
 #pragma once

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Builder: makes networks and configurations, and engines of them.
 
 #include <NvInfer.h>

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Calibrators of INT8 that programs derive: they give batches and keep what was measured.
 
 #include <NvInfer.h>

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Calls between C++ and Python in both directions: what a program's class overrides is called from C++, on any thread,
 // and its exceptions become errors that name the method; calls that may take long or call back run without the GIL.
 

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // IBuilderConfig: how an engine is to be built.
 
 #include <NvInfer.h>

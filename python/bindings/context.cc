@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // IExecutionContext: runs of an engine. Addresses, streams and events are ints.
 
 #include <NvInfer.h>

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Conversions between Python's values and the API's that several areas need.
 
 #pragma once

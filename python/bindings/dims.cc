@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Dims and its kin: they behave like tuples of ints whose items can be set, and stand where tuples and lists stand.
 
 #include <NvInfer.h>

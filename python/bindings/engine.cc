@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // ICudaEngine: a network that was built.
 
 #include <NvInfer.h>

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Conversions of enums take a member of the very enum alone, as TensorRT's module does: nanobind's own would take any
 // integer that is a value of the enum, members of other enums included.
 

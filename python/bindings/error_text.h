@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Python's texts and exceptions as UTF-8 of C++, whatever they hold.
 
 #pragma once

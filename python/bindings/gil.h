@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // The GIL, also while the interpreter ends. Up to Python 3.13 a thread that asks for the GIL when the interpreter has
 // ended is unwound to its start. Frames of C++ do not allow that, and the process aborts. So a thread does not ask any
 // more once another one ends the interpreter, which waits for threads that are in callbacks.

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Weights of layers: C++ borrows their elements, so Python's arrays must live as long as the network that has the
 // layer.
 

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Calls of the library that the package kiln needs and TensorRT's API has not.
 
 #include "kiln.h"

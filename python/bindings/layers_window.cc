@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Layers that move a window over images (convolution, deconvolution, pooling, LRN), and those that scale and pad
 // images.
 

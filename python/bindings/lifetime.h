@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // How objects of the API live in Python. An object that the program owns in C++ is deleted when its Python object goes,
 // without the GIL, since it may wait for threads that call Python. It holds the Python objects that it needs, and what
 // is set on it, until then.

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // The extension module `tensorrt.tensorrt`. A class is bound after its bases and after the enums of its defaults.
 
 #include <exception>

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // INetworkDefinition, but for the calls that add layers.
 
 #include "network.h"

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Weights from and to numpy arrays. numpy is imported when a program that has it hands over or asks for an array.
 
 #pragma once

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Classes that programs derive to watch: profilers, progress monitors, debug listeners.
 
 #include <NvInfer.h>

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // OnnxParser and OnnxParserRefitter: ONNX models into networks, and their weights into engines.
 
 #include <NvOnnxParser.h>

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Permutation: an order of axes. Tuples and lists stand for it.
 
 #include <NvInfer.h>

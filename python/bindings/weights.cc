@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Weights: a view of constants, of a numpy array or of an address.
 
 #include <NvInfer.h>

@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Kiln under the names of TensorRT 10.16's Python module."""
 import sys as _sys
 

@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Algorithm selectors: programs that record what a build chose, and have the next one choose the same."""
 import json
 

@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Builders and their configuration, timing caches, parsers, engines, inspectors, refitters."""
 import json
 import pathlib

@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """What programs derive: each class does its work, and an exception in each method becomes an error that names it."""
 import ctypes
 import gc

@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Objects in any order of their ends, and after what they came from is gone."""
 import gc
 import os

@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Enums, Dims and Weights."""
 import copy
 import pickle
