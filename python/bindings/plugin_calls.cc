@@ -12,8 +12,13 @@ namespace kiln::python {
 namespace {
 
 std::string text_attribute(nb::handle object, const char* name) {
-  std::string text;
-  if (object && nb::hasattr(object, name) && nb::try_cast(nb::object(object.attr(name)), text)) return text;
+  // Neither hasattr nor getattr with a default: from Python 3.13 on they tell sys.unraisablehook what the attribute
+  // raises.
+  try {
+    if (std::string text; object && nb::try_cast(nb::object(object.attr(name)), text)) return text;
+  } catch (const nb::python_error& failure) {  // it has none
+    if (!failure.matches(PyExc_Exception)) keep_interrupt();
+  }
   return {};
 }
 
