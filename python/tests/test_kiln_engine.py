@@ -404,10 +404,10 @@ def test_a_plan_to_a_pipe(affine, tmp_path):
     engine, _ = affine
     pipe, taken = tmp_path / "pipe", []
     os.mkfifo(pipe)
-    reader = threading.Thread(target=lambda: taken.append(pipe.read_bytes()))
+    reader = threading.Thread(target=lambda: taken.append(pipe.read_bytes()), daemon=True)
     reader.start()
     engine.save(pipe)
-    reader.join()
+    reader.join(timeout=10)
     assert taken == [bytes(engine)] and pipe.is_fifo()
 
 

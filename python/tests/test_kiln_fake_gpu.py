@@ -2,13 +2,11 @@
 calls are made, and that what comes from the host goes there and back."""
 
 import os
-import pathlib
 import subprocess
 import sys
 
 import pytest
-
-DRIVER = pathlib.Path(os.environ.get("KILN_BUILD", "")) / "fake_cuda" / "libkiln_fake_cuda.so"
+from stand_in import run_on_stand_in
 
 HEAD = """
 import numpy as np
@@ -38,15 +36,7 @@ def raises(error, text, call):
 
 
 def run(program):
-    environment = {**os.environ, "KILN_DEVICE": "cuda", "KILN_CUDA_DRIVER": str(DRIVER), "PYTHONPATH": os.pathsep.join(
-        [os.path.dirname(__file__), *sys.path])}  # fmt: skip
-    done = subprocess.run([sys.executable, "-c", HEAD + program], env=environment, capture_output=True, text=True)
-    if "NVRTC" in done.stderr and done.returncode != 0:
-        pytest.skip("NVRTC is not there")
-    assert done.returncode == 0, done.stderr
-
-
-pytestmark = pytest.mark.skipif(not DRIVER.exists(), reason="the stand-in for the driver is not built")
+    run_on_stand_in(HEAD + program)
 
 
 def test_device_name():
