@@ -58,6 +58,23 @@ assert kiln.compile(kiln_models.non_zero(), **QUICK)(np.ones((3, 4), "f")).shape
 """)
 
 
+def test_batches_of_calibration():
+    """Those of the host are copied to the GPU, where the build reads them; those of the GPU stay where they are."""
+    run("""
+copies, copy = [], _device.driver().copy_in
+_device.driver().copy_in = lambda to, source, size, stream: (copies.append((source, size)), copy(to, source, size, stream))
+x = np.ones((8, 4), "f")
+int8 = {**QUICK, "precision": "int8", "shapes": {"x": [(1, 4), (8, 4)]}}
+kiln.compile(model, calibration=[x, x], **int8)
+assert copies == [(x.ctypes.data, 128)] * 2, copies
+kiln.compile(model, calibration=[Memory((8, 4))], **int8)
+assert len(copies) == 2
+raises(ValueError, "batch 0: input 'x' has shape (2, 4)", lambda: kiln.compile(model, calibration=[x[:2]], **int8))
+raises(ValueError, "batch 0: input 'x' is on cuda:0, where this build does not run",
+       lambda: kiln.compile(model, calibration=[Memory((8, 4))], device="cpu", **int8))
+""")
+
+
 def test_values_stay_on_the_host():
     run("""
 values = {"shape": {"min": (1, 1), "opt": (2, 3), "max": (6, 6)}}

@@ -23,6 +23,9 @@ class CompiledModule(torch.nn.Module):
     Engines hold copies of them. Where they change, as by `load_state_dict`, the next call builds the engines anew.
     """
 
+    _graph: torch.fx.GraphModule
+    _divided: torch.fx.GraphModule
+
     def __init__(self, graph: torch.fx.GraphModule, settings: Settings, name: str):
         super().__init__()
         # The graph's tables of tensors are this module's, too: both see what is loaded or put in the place of another.

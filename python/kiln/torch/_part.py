@@ -260,7 +260,7 @@ class Part(torch.nn.Module):
             log.info("%s is built anew for shapes %s", self.name, [tuple(args[place].shape) for place, _, _ in model.inputs])
             self.engine = self._build()
             results = self.engine._run(given, self._like)
-        tensors = results if isinstance(results, Outputs) else (results,)
+        tensors: Sequence[Any] = results if isinstance(results, Outputs) else (results,)
         if not model.inputs and self._device.type != "cpu":  # without inputs a run does not know where results belong
             tensors = tuple(tensor.to(self._device) for tensor in tensors)
         if not self._is_plain:
@@ -279,7 +279,8 @@ class Part(torch.nn.Module):
 
     def _with_numbers(self, results: Sequence[torch.Tensor], args: tuple) -> list[Any]:
         """All outputs: the engine's tensors as they have to lie in memory, and numbers between them."""
-        tensors, whole = iter(results), []
+        tensors = iter(results)
+        whole: list[Any] = []
         symbols = self._symbols(args) if self._needs_symbols else {}
         for output in self._model.outputs:
             if output is None:

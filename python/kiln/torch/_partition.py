@@ -267,7 +267,8 @@ def _try(module: fx.GraphModule, reasons: dict[str, str], settings: Settings, de
         try:
             part, held = _put_part(module, name, settings, device, named, weights)
         except Unsupported as reason:
-            return {name: str(reason) for name in ([reason.node] if reason.node in inside else inside)}, inside
+            alone = [name for name in inside if name == reason.node]
+            return {name: str(reason) for name in alone or inside}, inside
         except Error as failure:
             refused = _refused_by_parser(failure, inside)
             if settings.strict:
