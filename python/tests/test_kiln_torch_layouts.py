@@ -261,3 +261,18 @@ def test_names_that_engines_need_themselves():
     compiled = kiln.torch.compile(Named().eval(), inputs, strict=True, **QUICK)
     same(compiled(*inputs), Named()(*inputs))
     assert [t.name for t in compiled.engines[0].inputs] == ["c_1", "c_2", "add"]
+
+
+@pytest.mark.parametrize("kind", [torch.nn.LSTM, torch.nn.GRU])
+def test_states_of_recurrent_layers_have_their_axes(kind):
+    module, x = kind(4, 5, num_layers=2, batch_first=True, bidirectional=True).eval(), torch.rand(2, 3, 4)
+    compiled = kiln.torch.compile(module, x, **QUICK)
+    with torch.no_grad():
+        wanted, states = module(x)
+        found, found_states = compiled(x)
+    torch.testing.assert_close(found, wanted, rtol=2e-5, atol=2e-5)
+    torch.testing.assert_close(found_states, states, rtol=2e-5, atol=2e-5)
+
+
+def test_public_names():
+    assert {name for name in vars(kiln.torch) if not name.startswith("_")} == set(kiln.torch.__all__)

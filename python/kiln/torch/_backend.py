@@ -48,7 +48,16 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
     table = dict(core_aten_decompositions().items())
     for name in _KEPT:
         table.pop(aten(name), None)
+    lstm = aten("lstm.input")
+    if lstm in table:
+        table[lstm] = functools.partial(_lstm, table[lstm])
     return table
+
+
+def _lstm(decomposition: Callable[..., Any], *args: Any) -> tuple[torch.Tensor, ...]:
+    """An LSTM taken apart by PyTorch, whose states then have an axis of one (layers, 1, batch, features) too many."""
+    results, *states = decomposition(*args)
+    return (results, *(state.squeeze(1) if state.dim() > args[1][0].dim() else state for state in states))
 
 
 _warned: set[str] = set()
