@@ -252,6 +252,12 @@ TEST(Gemm, NanPassesTheClamp) {
     gemm(team, {2, 1, 1}, {a, 1, {}}, *pack_b({b, 1, 1}, 1, 1), {c, 1, {}, {}}, relu, nullptr);
     EXPECT_TRUE(std::isnan(c[0]));
     EXPECT_EQ(c[1], 1);
+    const float rows[] = {1, 2, 3, 4};  // 2 x 2, as it is
+    for (const auto& [k_stride, n_stride] : {std::pair{2, 1}, std::pair{1, 2}}) {
+      float d[2];
+      gemm(team, {1, 2, 2}, {a, 2, {}}, Matrix{rows, k_stride, n_stride}, {}, {d, 2, {}, {}}, relu, nullptr);
+      EXPECT_TRUE(std::isnan(d[0]) && std::isnan(d[1]));
+    }
   });
 }
 
