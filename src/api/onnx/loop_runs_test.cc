@@ -55,6 +55,35 @@ TEST(LoopRuns, SizesOfIterationsKeepWhatIsAssumedOfThem) {
   EXPECT_NE(error.find("does not hold: the left side is 2, the right side 3"), std::string::npos) << error;
 }
 
+/// The elements above zero of each row, one behind the other, and the rows' sums.
+TEST(LoopRuns, MapsOfRowsWhoseResultsDifferInLength) {
+  GraphParts each{
+      .nodes = {node("Greater", {"row", "none"}, {"above"}),
+                node("Compress", {"row", "above"}, {"found"}, "", {int_attribute("axis", 0)}), sum_of("row", "sum")},
+      .inputs = {value_of_any("row")},
+      .outputs = {value_of_any("found"), value_of_any("sum")}};
+  const auto concat = [](std::string_view sequence, std::string_view y, int64_t new_axis) {
+    return node("ConcatFromSequence", {sequence}, {y}, "",
+                {int_attribute("axis", 0), int_attribute("new_axis", new_axis)});
+  };
+  Program p(
+      model(graph({{node("SplitToSequence", {"x"}, {"rows"}, "", {int_attribute("keepdims", 0)}),
+                    node("SequenceMap", {"rows"}, {"m", "s"}, "map", {graph_attribute("body", graph(each, "each"))}),
+                    concat("m", "y", 0), concat("s", "sums", 1), node("SequenceLength", {"m"}, {"n"})},
+                   {value("x", kFloat, {-1, 3})},
+                   {value("y", kFloat, {-1}), value("sums", kFloat, {-1}), value("n", kInt64, {})},
+                   {floats("none", {}, {0})}})),
+      {{"x", {0, 3}, {9, 3}}});
+  p.feed("x", {3, 3}, Floats{-1, -2, -3, 1, -2, 4, 5, 6, 7});
+  EXPECT_EQ(p.run(), "");
+  EXPECT_EQ(p.of<float>("y"), (Floats{1, 4, 5, 6, 7}));
+  EXPECT_EQ(p.of<float>("sums"), (Floats{-6, 3, 18}));
+  EXPECT_EQ(p.of<int64_t>("n"), Numbers{3});
+  p.feed("x", {0, 3}, Floats{});
+  EXPECT_EQ(p.run(), "");
+  EXPECT_EQ(p.shape("y"), Numbers{0});
+}
+
 /// Shapes follow a carried number that grows a thousandfold each iteration.
 TEST(LoopRuns, NumbersThatShapesFollowHave32Bits) {
   const Proto body = loop_body(
