@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <tuple>
 
 #include "ops/concatenation.h"
+#include "ops/element_wise.h"
 #include "ops/unary.h"
+#include "sym/unbounded.h"
 
 namespace kiln::ir {
 namespace {
@@ -83,6 +86,64 @@ TEST(LoopDraft, ATrialLeavesTheLastMakingToOthers) {
   EXPECT_TRUE(history.is_trial);
 }
 
+/// A loop of at most `count` iterations that goes on while its number is below `end`, and stacks it.
+LoopDraft settle_while(const std::shared_ptr<sym::Table>& table, sym::Expr count, int64_t end) {
+  Graph graph(table);
+  LoopDraft loop;
+  loop.op.tests = true, loop.op.stacks = {1};
+  loop.inputs = {TensorType(DType::kI64, {})};
+  loop.trips = count;
+  follow_element(*table, loop, 0);
+  const auto make = [&](std::span<const TensorType> types) -> Result<Bodies> {
+    auto body = graph.new_body();
+    const ValueId i = body->add_input("i", types[0]);
+    const ValueId last = body->add_constant(HostTensor::scalar(DType::kI64, static_cast<double>(end)));
+    body->mark_output(TRY(body->add_one(ops::ElementWise{ops::ElementWiseKind::kLess}, {i, last})), "go on");
+    body->mark_output(TRY(body->add_one(ops::Unary{ops::UnaryKind::kNeg}, {i})), "slice");
+    return Bodies{body};
+  };
+  LoopHistory history;
+  const auto bodies = settle_bodies(*table, loop, history, &history, make);
+  EXPECT_TRUE(bodies) << bodies.error().message;
+  return loop;
+}
+TEST(LoopDraft, IterationsAreAsManyAsTheCountAndTheConditionAllow) {
+  const auto table = std::make_shared<sym::Table>();
+  const sym::Expr n = table->symbol("n", {0, 7, 100});
+  for (const auto& [count, end, most] :
+       {std::tuple(sym::Expr(3), 10, "3"), {sym::Expr(100), 5, "6"}, {n, 5, "min(n, 6)"}, {n, 500, "n"}}) {
+    const LoopDraft loop = settle_while(table, count, end);
+    EXPECT_EQ(str(*loop.trips), most);
+    ASSERT_EQ(loop.op.most.size(), 1U);
+    EXPECT_EQ(str(loop.op.most[0]), most);
+  }
+}
+/// A value that each iteration makes longer by what has no bound has none: no number of iterations gives it one.
+TEST(LoopDraft, WhatGrowsByTheUnboundedIsUnbounded) {
+  auto table = std::make_shared<sym::Table>();
+  Graph graph(table);
+  LoopDraft loop;
+  loop.op.carried = 1;
+  loop.names = {"v"};
+  loop.inputs = {TensorType(DType::kI64, {}), TensorType(DType::kF32, {3})};
+  loop.first_elements = {std::nullopt};
+  loop.trips = 5;
+  loop.is_exact = true;
+  const auto make = [&](std::span<const TensorType> types) -> Result<Bodies> {
+    auto body = graph.new_body();
+    body->add_input("i", types[0]);
+    const ValueId v = body->add_input("v", types[1]);
+    const ValueId more = body->add_input("more", TensorType(DType::kF32, {sym::unbounded(*table)}));
+    body->mark_output(TRY(body->add_one(ops::Concatenation{.axis = 0}, {v, more})), "v1");
+    return Bodies{body};
+  };
+  LoopHistory history;
+  const auto bodies = settle_bodies(*table, loop, history, &history, make);
+  ASSERT_TRUE(bodies) << bodies.error().message;
+  ASSERT_EQ(loop.op.most.size(), 1U);
+  EXPECT_EQ(str(loop.op.most[0]), str(sym::unbounded(*table)));
+}
+
 /// What inference says of a loop of five iterations that stacks in reverse; its body may end it before.
 std::string error_of_reversed(bool tests) {
   Graph graph;
@@ -98,6 +159,22 @@ std::string error_of_reversed(bool tests) {
 TEST(Loop, StacksInReverseOnlyWhatNoConditionEnds) {
   EXPECT_EQ(error_of_reversed(false), "");
   EXPECT_EQ(error_of_reversed(true), "what a condition may end before its count cannot be stacked in reverse");
+}
+
+TEST(Loop, StacksOnlyWhatHasABound) {
+  for (const bool is_decided : {false, true}) {
+    Graph graph;
+    auto body = graph.new_body();
+    const ValueId i = body->add_input("i", TensorType(DType::kI64, {}));
+    body->mark_output(body->add_one(ops::Unary{ops::UnaryKind::kNeg}, {i}).value(), "slice");
+    ops::Loop loop{.stacks = {1}};
+    if (is_decided) loop.decided = {{0, 0}}, loop.most = {9};
+    const ValueId count = graph.add_input("count", TensorType(DType::kI64, {}));
+    const auto added = graph.add(loop, std::array{count, ValueId::kNone}, "loop", {body});
+    EXPECT_EQ(
+        added ? "" : added.error().message,
+        is_decided ? "" : "stacked output 0 has no bound of how many iterations there are, which only the run tells");
+  }
 }
 
 }  // namespace

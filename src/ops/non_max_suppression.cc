@@ -33,8 +33,9 @@ Result<std::optional<double>> number_of(const ReferenceContext& cx, int input) {
 }
 
 Result<Limits> limits_of(const ReferenceContext& cx) {
-  const std::optional<double> most = TRY(number_of(cx, 2)), iou = TRY(number_of(cx, 3)), score = TRY(number_of(cx, 4));
-  const Limits limits{most ? std::max<int64_t>(static_cast<int64_t>(*most), 0) : 0, static_cast<float>(iou.value_or(0)),
+  const std::optional<double> iou = TRY(number_of(cx, 3)), score = TRY(number_of(cx, 4));
+  const int64_t most = cx.has_input(2) ? TRY(cx.input(2)).integer(0) : 0;  // INT64_MAX is no double
+  const Limits limits{std::max<int64_t>(most, 0), static_cast<float>(iou.value_or(0)),
                       score ? std::optional(static_cast<float>(*score)) : std::nullopt};
   TRY(require(limits.iou >= 0 && limits.iou <= 1, "iou_threshold is ", limits.iou, ", outside [0, 1]"));
   return limits;

@@ -59,6 +59,22 @@ TEST(NonMaxSuppression, KnownAnswers) {
   EXPECT_EQ(selected({kBoxes, scores, kNone, threshold(0.34)}), (Numbers{}));
 }
 
+/// INT64_MAX is what exporters write for no limit; as a double it is one more than an integer can be.
+TEST(NonMaxSuppression, LimitsOfAnySize) {
+  const auto num_selected = [](int64_t limit) {
+    const std::vector<CaseInput> given{kBoxes, numbers({1, 3, 1}, {0.5, 0.9, 0.7}), most(0), threshold(0.33)};
+    std::vector<HostTensor> inputs;
+    for (const CaseInput& input : given) inputs.push_back(HostTensor::of(input.dtype, input.extents, input.literal));
+    inputs[2] = HostTensor::of_ints(DType::kI64, {}, std::vector<int64_t>{limit});
+    const auto outputs = run_reference(ops::NonMaxSuppression{}, inputs);
+    EXPECT_TRUE(outputs) << outputs.error().message;
+    return outputs ? (*outputs)[0].extents()[0] : -1;
+  };
+  for (const int64_t limit : {INT64_MAX, INT64_MAX - 1, int64_t{1} << 31, int64_t{3}})
+    EXPECT_EQ(num_selected(limit), 2) << limit;
+  for (const int64_t limit : {INT64_MIN, int64_t{-1}, int64_t{0}}) EXPECT_EQ(num_selected(limit), 0) << limit;
+}
+
 TEST(NonMaxSuppression, EqualScoresKeepTheirOrderAndNaNIsAboveNothing) {
   const CaseInput scores = numbers({1, 3, 1}, {0.5, NAN, 0.5});
   EXPECT_EQ(run_reference_numbers(ops::NonMaxSuppression{}, {kBoxes, scores, most(9), threshold(0)}),

@@ -26,6 +26,7 @@ const CaseTable<TopK> kCases{
     {"outermost", {.axis = 0, .k = 4}, {{{19, 33}}}},
     {"middle, i64 indices", {.largest = false, .axis = 1, .k = 5, .indices = DType::kI64}, {{{2, 70, 3}}}},
     {"k is an input", {}, {{{4, 65}}, count(6)}},
+    {"k is an input of 0", {}, {{{4, 65}}, count(0)}},
     {"of 4,096", {.k = 100}, {{{2, 4096}}}},
     {"of 4,097, half", {.largest = false, .k = 2000}, {{{1, 4097}}}},
     {"few of many", {.k = 10}, {{{2, 70'001}}}},

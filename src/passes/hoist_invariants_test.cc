@@ -8,7 +8,9 @@
 #include "ir/copy.h"
 #include "ir/interpret.h"
 #include "ops/activation.h"
+#include "ops/cast.h"
 #include "ops/concatenation.h"
+#include "ops/dim_values.h"
 #include "ops/element_wise.h"
 #include "ops/expand.h"
 #include "ops/loop.h"
@@ -197,6 +199,48 @@ TEST(HoistInvariants, CarriedValuesOfDecidedExtentsStayCarried) {  // their exte
   ASSERT_EQ(problem_of(made.hoist()), "");
   EXPECT_EQ(made.loop().op.as<ops::Loop>()->carried, 2);
   EXPECT_EQ(str(made.graph.type(made.graph.outputs()[1].value)), str("f32[", extent, "]"));
+}
+/// A number whose elements shapes follow is another one for them in each iteration, whatever it is.
+TEST(HoistInvariants, NumbersThatShapesFollowStayCarried) {
+  for (const bool is_followed : {false, true}) {
+    TestLoop made;
+    const ir::ValueId v = made.input("v", floats({2})), k = made.input("k", {DType::kI64, {1}});
+    ASSERT_EQ(problem_of(made.finish({made.add(UnaryKind::kNeg, v, "w"), k},
+                                     {.carried = 2, .elements = is_followed ? std::vector{2} : std::vector<int>{}})),
+              "");
+    ASSERT_EQ(problem_of(made.hoist()), "");
+    EXPECT_EQ(made.loop().op.as<ops::Loop>()->carried, is_followed ? 2 : 1);
+  }
+}
+TEST(HoistInvariants, WhatIsCapturedLeavesTheOthersTheirNumbers) {
+  TestLoop made;
+  const sym::Expr extent = made.graph.table().fresh("extent", {0, 2, 9});
+  const ir::ValueId v = made.input("v", floats({2})), x = made.input("x", floats({2})),
+                    k = made.input("k", {DType::kI64, {1}}), z = made.input("z", floats({2}));
+  made.body->set_input_type(z, floats({extent}));
+  const ir::ValueId w = made.add(ElementWiseKind::kSum, v, x, "w"),
+                    next = made.add(ElementWiseKind::kSum, k, k, "next");
+  const ir::ValueId longer = made.add(ops::Concatenation{.axis = 0}, {z, x}, "longer");
+  ASSERT_EQ(problem_of(made.finish({w, x, next, longer},
+                                   {.carried = 4, .decided = {{3, 0}}, .most = {9}, .elements = {3}}, {{extent, 9}})),
+            "");
+  ASSERT_EQ(problem_of(made.hoist()), "");
+  const auto& loop = *made.loop().op.as<ops::Loop>();
+  EXPECT_EQ(loop.carried, 3);
+  EXPECT_EQ(loop.elements, std::vector{2}) << "k is the second carried value now";
+  EXPECT_EQ(loop.decided, (std::vector<DecidedAxis>{{2, 0}}));
+}
+TEST(HoistInvariants, WhatFollowsTheIterationsNumberStays) {  // though all that it reads is captured or constant
+  TestLoop made;
+  const sym::Expr number = made.graph.table().fresh("iteration", {0, 1, 2});
+  const ir::ValueId v = made.input("v", floats({1})), x = made.input("x", floats({1}));
+  const ir::ValueId d = made.add(ops::DimValues{{number}, DType::kI64, {1}}, {}, "d");
+  const ir::ValueId f = made.add(ops::Cast{DType::kF32}, {d}, "f"), a = made.add(ElementWiseKind::kSum, x, f, "a");
+  const ir::ValueId b = made.add(UnaryKind::kExp, x, "b");
+  const ir::ValueId w = made.add(ElementWiseKind::kSum, made.add(ElementWiseKind::kSum, v, a, "va"), b, "w");
+  ASSERT_EQ(problem_of(made.finish({w}, {.carried = 1, .elements = {0}}, {{number, 2, true}})), "");
+  ASSERT_EQ(problem_of(made.hoist()), "");
+  EXPECT_EQ(made.made_in_front(), "count b");
 }
 
 /// A body that makes so many values, each by `step` of the one before, of a capture or of a constant.

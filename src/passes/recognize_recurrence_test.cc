@@ -88,7 +88,7 @@ struct Case {
   std::string body;
   ops::Loop loop = {.carried = 1, .scans = {1}, .stacks = {1}};
   std::optional<int64_t> count = {};
-  bool refittable = false;
+  bool refittable = false, strongly_typed = false;
   Status (*extend)(ir::Graph& body) = nullptr;  ///< adds what the text cannot say
 };
 Case lstm(std::string cell) { return {kLstmInputs + cell + kReturnLstm, {.carried = 2, .scans = {1}, .stacks = {1}}}; }
@@ -103,6 +103,7 @@ class Network {
   }
   Status make(const Case& c) {
     ir::Graph written = TRY(ir::parse(c.body));
+    graph = ir::Graph(written.shared_table());
     if (c.extend) TRY(c.extend(written));
     const auto body = graph.new_body();
     ir::Places places(static_cast<size_t>(written.num_values()), ir::ValueId::kNone);
@@ -141,10 +142,11 @@ class Network {
     EXPECT_TRUE(results) << results.error().message << "\n" << ir::print(graph);
     return results ? *results : std::vector<HostTensor>();
   }
-  std::string recognize(bool refittable = false) {
+  std::string recognize(bool refittable = false, bool strongly_typed = false) {
     Written log;
     PassContext cx{log};
     cx.refittable = refittable;
+    cx.strongly_typed = strongly_typed;
     const Status done = recognize_recurrence(graph, cx);
     fixed_sources = cx.fixed_sources;
     EXPECT_TRUE(done) << done.error().message;
@@ -195,7 +197,7 @@ ops::Recurrence recognized(const Case& c) {
 std::string left(const Case& c) {
   Network network(c);
   const std::string before = ir::print(network.graph);
-  std::string log = network.recognize(c.refittable);
+  std::string log = network.recognize(c.refittable, c.strongly_typed);
   EXPECT_EQ(ir::print(network.graph), before) << log;
   EXPECT_EQ(log.find("loop 'loop' stays a loop: "), 0U) << log;
   return log;
@@ -502,6 +504,15 @@ TEST(RecognizeRecurrence, TheRestOfALoopStaysOne) {
                 "the rest of its body reads '");
 }
 
+TEST(RecognizeRecurrence, ALoopWhoseShapesFollowItsNumberStaysWhole) {
+  Case c{"n: i64[]; t: f32[2, 2]; h: f32[2, 2]; x: f32[2, 3]; " + gate("h2", "tanh", 1) + sum("t2", "t", "h2") +
+             "return t2, h2, h2 as y",
+         {.carried = 2, .scans = {1}, .stacks = {1}}};
+  EXPECT_EQ(Network(c).recognize(), "loop 'loop' gives away a recurrence: rnn of 2 hidden units\n");
+  c.loop.elements = {0};
+  expect_left(c, "shapes in its body depend on its runs");
+}
+
 TEST(RecognizeRecurrence, LeavesWhatIsNearlyACell) {
   const std::string front = kOneProduct + kGates;
   expect_left(lstm(front + prod("vc", "v", "h") + prod("ig", "i", "g") + sum("c2", "vc", "ig") +
@@ -530,6 +541,90 @@ TEST(RecognizeRecurrence, LeavesGatesOfDifferentFunctions) {
   std::string gates = kGates;
   gates.replace(gates.find("v = Activation{kind=sigmoid}"), 28, "v = Activation{kind=relu}");
   expect_left(lstm(kOneProduct + gates + kMemory), "the gates i, o and v have different activations");
+  expect_left(gru(gate("z", "sigmoid", 1) + gate("r", "relu", 4) + kNewLinear + kMix),
+              "the gates z and r have different activations");
+}
+TEST(RecognizeRecurrence, LeavesOneLessThanOtherGates) {  // 1 - sigmoid(a) is sigmoid(-a), which others are not
+  expect_left(gru(gate("z", "hard_sigmoid", 1) + gate("r", "hard_sigmoid", 4) + kNewLinear + kOne +
+                  sub("u", "one", "z") + prod("un", "z", "n") + prod("zh", "u", "h") + sum("h2", "un", "zh")),
+              "1 - z is of no sigmoid");
+}
+TEST(RecognizeRecurrence, LeavesResetsOfMoreThanTheState) {
+  expect_left(gru(kGruGates + product("nx", "x", 2, 3, 7) + product("nh", "h", 2, 2, 8) + product("ny", "x", 2, 3, 11) +
+                  sum("nhy", "nh", "ny") + prod("rn", "r", "nhy") + sum("na", "nx", "rn") +
+                  activation("n", "tanh", "na") + kMix),
+              "the reset gate multiplies more than a product of the state");
+}
+TEST(RecognizeRecurrence, LeavesTwoPeepholesOfOneGate) {
+  std::string gates = kGates;
+  gates.replace(gates.find("v = "), gates.find("g = ") - gates.find("v = "),
+                constant("p1", {1, 2}, 5) + constant("p2", {1, 2}, 6) + prod("pc1", "p1", "c") +
+                    prod("pc2", "c", "p2") + sum("va1", "va", "pc1") + sum("va2", "va1", "pc2") +
+                    activation("v", "sigmoid", "va2"));
+  expect_left(lstm(kOneProduct + gates + kMemory), "a gate has two peepholes");
+}
+TEST(RecognizeRecurrence, LeavesInputsInTwoDirections) {
+  expect_left({"n: i64[]; h: f32[2, 2]; x: f32[2, 3]; v: f32[2, 1]; " + gate("g", "tanh", 1) +
+                   product("vm", "v", 2, 1, 9) + sum("a", "vm", "gs") + activation("h2", "tanh", "a") + kReturn,
+               {.carried = 1, .scans = {1, -1}, .stacks = {1}}},
+              "it reads one input forward and one in reverse");
+}
+/// h2 = tanh(x W + what `rest` makes of h as "hr").
+Case plain(std::string_view rest) {
+  return gru(str(product("xw", "x", 2, 3, 1), rest, sum("a", "xw", "hr"), activation("h2", "tanh", "a")));
+}
+TEST(RecognizeRecurrence, LeavesRowsInAnotherOrder) {  // a row's state follows another row's
+  const std::string product_of_h = product("hm", "h", 2, 2, 2);
+  recognized(plain(product_of_h + "hr = Identity(hm); "));
+  expect_left(plain(product_of_h + "hr = Slice{starts=[1], sizes=[2], strides=[-1], axes=[0]}(hm); "), "a gate ");
+  expect_left(plain(product_of_h + "hr = Transpose{perm=[1, 0]}(hm); "), "a gate ");
+  expect_left(plain("ht = Transpose{perm=[1, 0]}(h); " + product("hr", "ht", 2, 2, 2)), "a gate ");
+}
+TEST(RecognizeRecurrence, LeavesProductsOfColumns) {  // whose columns are no rows
+  const std::string matrix = constant("R", {2, 2}, 2);
+  recognized(plain(matrix + "hr = MatrixMultiply(h, R); "));
+  expect_left(plain(matrix + "hr = MatrixMultiply(R, h); "), "a gate ");
+  expect_left(plain(matrix + "hr = MatrixMultiply{a=transpose}(h, R); "), "a gate ");
+}
+TEST(RecognizeRecurrence, LeavesElementsThatAreScattered) {  // of products that the network makes
+  const auto reads = [](int stride) {
+    return Case{"n: i64[]; h: f32[2, 2]; xw: f32[2, 4]; " + product("hr", "h", 2, 2, 2) +
+                str("xe = Slice{starts=[0], sizes=[2], strides=[", stride, "], axes=[1]}(xw); ") +
+                sum("a", "xe", "hr") + activation("h2", "tanh", "a") + kReturn};
+  };
+  recognized(reads(1));
+  expect_left(reads(2), "a gate reads scattered elements of its input");
+}
+TEST(RecognizeRecurrence, LeavesHalvesThatEachOpRounds) {
+  for (const std::string_view dtype : {"f16", "bf16"}) {
+    Case c = lstm(kOneProduct + kGates + kMemory);
+    for (size_t at = 0; (at = c.body.find("f32", at)) != std::string::npos;) c.body.replace(at, 3, dtype);
+    EXPECT_EQ(Network(c).recognize(), "loop 'loop' becomes a recurrence: lstm of 2 hidden units\n");
+    c.strongly_typed = true;
+    expect_left(c, str("a state is ", dtype));
+  }
+  Network floats(lstm(kOneProduct + kGates + kMemory));
+  floats.recognize(/*refittable=*/false, /*strongly_typed=*/true);
+  EXPECT_EQ(floats.find<ops::Loop>(), nullptr);
+}
+TEST(RecognizeRecurrence, LeavesMoreUnitsThanKernelsTake) {
+  const auto units = [](int count) {
+    return Case{str("n: i64[]; h: f32[1, ", count, "]; x: f32[1, 1]; ") + kOne +
+                str("W = Expand{dims=[1, ", count, "]}(one); R = Expand{dims=[", count, ", ", count, "]}(one); ") +
+                "xw = MatrixMultiply(x, W); hr = MatrixMultiply(h, R); " + sum("a", "xw", "hr") +
+                activation("h2", "tanh", "a") + kReturn};
+  };
+  EXPECT_EQ(Network(units(2048)).recognize(), "loop 'loop' becomes a recurrence: rnn of 2048 hidden units\n");
+  expect_left(units(2049), "it has 2049 hidden units; kernels take 2048");
+}
+TEST(RecognizeRecurrence, LeavesRowsThatOnlyAnAssumptionMakesEqual) {
+  const auto rows = [](std::string_view states, std::string_view inputs) {
+    return Case{str("n: i64[]; h: f32[", states, ", 2]; x: f32[", inputs, ", 3]; ") + product("xw", "x", 2, 3, 1) +
+                product("hr", "h", 2, 2, 2) + sum("a", "xw", "hr") + activation("h2", "tanh", "a") + kReturn};
+  };
+  EXPECT_EQ(Network(rows("b", "b")).recognize(), "loop 'loop' becomes a recurrence: rnn of 2 hidden units\n");
+  expect_left(rows("b", "m"), "h is no activation of a sum");
+  expect_left(rows("m", "b"), "h is no activation of a sum");
 }
 TEST(RecognizeRecurrence, LeavesWhatReadsMore) {
   Case stacked = lstm(kOneProduct + kGates + kMemory);
@@ -548,6 +643,13 @@ TEST(RecognizeRecurrence, LeavesConditions) {
   c.body.replace(c.body.find(kReturnLstm), kReturnLstm.size(), "go = Constant{value=bool[](1)}(); return go, h2, c2");
   c.loop.tests = true, c.loop.stacks.clear();
   expect_left(c, "a condition may end it");
+  c = lstm(kOneProduct + kGates + kMemory);
+  c.body.replace(c.body.find(kReturnLstm), kReturnLstm.size(), "return h2, c2");
+  c.loop.stacks.clear();
+  Network begins(c);
+  begins.graph.set_input(ir::NodeId{0}, 1, begins.graph.add_input("go", TensorType(DType::kBool, {})));
+  EXPECT_EQ(begins.recognize(), "loop 'loop' stays a loop: a condition says whether it begins\n");
+  EXPECT_NE(begins.find<ops::Loop>(), nullptr);
 }
 TEST(RecognizeRecurrence, LeavesWeightsThatAreComputed) {
   expect_left({kInputs + "w: f32[2, 3]; " + product("hr", "h", 2, 2, 1) + "wx = MatrixMultiply{b=transpose}(x, w); " +

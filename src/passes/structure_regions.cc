@@ -329,6 +329,7 @@ Status Maker::add_loop(Scope& scope, const Region& region) {
     const ValueId y =
         TRY(in_context(stacked_output(graph, result, output, *loop.lengths[stacked], loop.op.stacks[stacked] < 0),
                        [&] { return str("layer '", node(id).name, "' (LoopOutput)"); }));
+    if (y != result && graph.value(result).name.empty()) graph.set_name(result, node(id).name);
     for (int i = first_new; i < graph.num_nodes(); ++i) {
       graph.set_name(static_cast<NodeId>(i), node(id).name);
       graph.set_provenance(static_cast<NodeId>(i), node(id).provenance);

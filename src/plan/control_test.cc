@@ -259,6 +259,27 @@ TEST(PlanBodies, SymbolsThatRunsBindAnew) {
   };
   EXPECT_EQ(of_list(8), "body 2: element 8 of i64 of rank 1 binds a symbol");
   EXPECT_EQ(of_list(-2), "body 2: element -2 of i64 of rank 1 binds a symbol");
+  // The loop tells the extents of what it decides, and of no other input.
+  const auto axis_of = [](auto change) {
+    return problem([&](Plan& p, Step&, Step& l) {
+      steps::Loop loop = *l.step.as<steps::Loop>();
+      p.profiles[0].tensors.push_back(p.profiles[0].tensors[0]);
+      l.inputs.push_back(static_cast<int>(p.profiles[0].tensors.size()) - 1);
+      p.bodies[2].inputs.push_back(io("captured", DType::kF32, {symbol(0)}));
+      change(p, l, loop);
+      l.step = loop;
+    });
+  };
+  EXPECT_EQ(axis_of([](Plan&, Step&, steps::Loop&) {}), "valid");
+  EXPECT_EQ(axis_of([](Plan& p, Step&, steps::Loop&) { p.bodies[2].symbols[0].input = 2; }),
+            "profile 0: step 1 'loop': body 2 binds symbol 'k' by axis 0 of input 2, whose extent the loop does not "
+            "decide");
+  EXPECT_EQ(axis_of([](Plan& p, Step& l, steps::Loop& loop) {
+              loop.decided.clear(), l.sizes.clear();
+              p.profiles[0].tensors[3].extents = {symbol(0)};
+            }),
+            "profile 0: step 1 'loop': body 2 binds symbol 'k' by axis 0 of input 1, whose extent the loop does not "
+            "decide");
   EXPECT_EQ(of([](BodySymbol& s) { s.symbol = 1; }),
             "profile 0: step 1 'loop': body 2 binds symbol 'm', which is bound around it");
   EXPECT_EQ(problem([](Plan& p, Step&, Step& l) { p.bodies[2].symbols.clear(), l.sizes[0].symbol = 1; }),

@@ -4,6 +4,7 @@
 
 #include "plan/decided_sizes.h"
 #include "plan/programs.h"
+#include "steps/loop.h"
 #include "sym/program_words.h"
 
 namespace kiln::plan {
@@ -84,6 +85,18 @@ class Walk {
     return last == std::ssize(segments_) - 1;
   }
 
+  /// Requires an axis that binds a symbol to be one that the loop decides: it tells its body the extents of those
+  /// alone.
+  Status check_binder(const Step& step, int body, const BodySymbol& anew) const {
+    if (anew.axis < 0) return {};
+    const auto* loop = step.step.as<steps::Loop>();
+    const int carried = anew.input - 1;  // behind the iteration's number
+    const auto is_axis = [&](const DecidedAxis& d) { return d.output == carried && d.axis == anew.axis; };
+    if (loop && carried < loop->carried && std::ranges::any_of(loop->decided, is_axis)) return {};
+    return error(Code::kCorrupt, "body ", body, " binds symbol '", plan_.symbols[static_cast<size_t>(anew.symbol)].name,
+                 "' by axis ", anew.axis, " of input ", anew.input, ", whose extent the loop does not decide");
+  }
+
   /// The steps of a body: what is bound around it, and by each of its runs, is known before they begin.
   Status walk_body(const Step& step, int body) {
     const Body& inner = plan_.bodies[static_cast<size_t>(body)];
@@ -94,6 +107,7 @@ class Walk {
       if (std::ranges::any_of(inner.symbols, is_anew)) binders[static_cast<size_t>(size.symbol)] = kBeforeAll;
     }
     for (const BodySymbol& anew : inner.symbols) {
+      TRY(check_binder(step, body, anew));
       int& binder = binders[static_cast<size_t>(anew.symbol)];
       const bool is_size = std::ranges::count(step.sizes, anew.symbol, &DecidedSize::symbol) > 0;
       if (binder != kNobody && !is_size)

@@ -161,6 +161,25 @@ TEST(CarriedSequences, AConditionThatIsKnownEndsUnrolling) {
       body({node("Neg", {"x"}, {"e"}), kInsert, node("Less", {"i", "few"}, {"on"})}, {"i", "go", "t"}, {"on", "u"}));
   EXPECT_EQ(types_of({kEmpty, loop, concat_from("r", "y", 0, 1)}, {"y"}), "f32[4, x_0, 3]") << "the fourth says no";
 }
+/// A condition that holds for longer than a few iterations: they would have no end if it held for ever.
+TEST(CarriedSequences, AConditionThatHoldsForLongIsNotUnrolled) {
+  const auto with = [](int64_t last) {
+    return print_of({kEmpty, node("Constant", {}, {"end"}, "", {int_attribute("value_int", last)}),
+                     loop_node({"", "", "s"}, {"r"},
+                               body({node("Neg", {"x"}, {"e"}), kInsert, node("Less", {"i", "end"}, {"on"})},
+                                    {"i", "go", "t"}, {"on", "u"})),
+                     concat_from("r", "y", 0, 1)},
+                    {"y"});
+  };
+  EXPECT_FALSE(has(with(100), "Loop{")) << with(100);
+  EXPECT_TRUE(has(with(1000), "Loop{")) << with(1000);
+}
+TEST(CarriedSequences, StackedOutputsOfNoIterationsHaveTheirShape) {
+  const Proto loop = loop_node(
+      {"zero", "", "s"}, {"r", "z"},
+      body({node("Neg", {"x"}, {"e"}), kInsert, kGoOn, node("Exp", {"x"}, {"f"})}, {"i", "go", "t"}, {"on", "u", "f"}));
+  EXPECT_EQ(types_of({kEmpty, loop, node("SequenceLength", {"r"}, {"k"})}, {"z", "k"}), "f32[0, x_0, 3]; i64[]");
+}
 /// Whether the loop ends is not known behind the first iteration, which has been imported by then: nothing of it stays.
 TEST(CarriedSequences, UnrollingThatIsGivenUpLeavesNothing) {
   const Proto loop = loop_node(

@@ -4,6 +4,7 @@
 #include "onnx/import/importers.h"
 #include "onnx/import/loops.h"
 #include "onnx/import/sequences.h"
+#include "ops/concatenation.h"
 
 namespace kiln::onnx::importers {
 namespace {
@@ -76,13 +77,77 @@ Status add_element(ImportContext& cx, const GraphDef& body, const Group& group, 
   return append_tensors(results, body, outputs);
 }
 
-/// A stack: a loop over its slices.
-Status add_slices(ImportContext& cx, const GraphDef& body, const Group& group, std::vector<Sequence>& outputs) {
+/// How the loop over the slices of stacks gives an output of the body.
+struct SliceOutput {
+  std::optional<int> joined_axis = {};  ///< elements differ along it: they are joined as they come, and else stacked
+  TensorType element = {};              ///< as the latest try found it
+};
+
+/// Adds what the loop carries for outputs whose elements are joined: nothing, at first.
+Status add_joined(ImportContext& cx, std::span<const SliceOutput> how, size_t num_symbols, ir::LoopDraft& loop,
+                  LoopBody& inner, Values& inputs) {
+  for (const SliceOutput& output : how) {
+    if (!output.joined_axis) continue;
+    Shape shape = output.element.shape;
+    shape[static_cast<size_t>(*output.joined_axis)] = 0;
+    TRY(require(is_known_before(shape, num_symbols), "it gives elements of different shapes (", output.element,
+                "); they may differ in one axis"));
+    inputs.push_back(TRY(nothing(cx, output.element.dtype, std::move(shape))));
+    add_carried(cx, loop, inner, {}, inputs.back());
+  }
+  loop.op.carried = static_cast<int>(loop.names.size());
+  return {};
+}
+
+/// What the body gives: the joined elements so far, then the elements that are stacked.
+Result<std::vector<LoopResult>> results_of(ImportContext& cx, const GraphDef& body, std::span<SliceOutput> how,
+                                           ImportedBody& imported) {
+  ImportContext inside(cx.model(), cx.def(), cx.opset(), *imported.graph, {}, cx.state());
+  std::vector<LoopResult> joined, stacked;
+  for (size_t i = 0; i < how.size(); ++i) {
+    const ValueId value = imported.outputs.values[i];
+    const std::string name(body.outputs[i].name);
+    TRY(require(value != ValueId::kNone, "output '", name, "' is a sequence or an optional; a tensor is needed"));
+    how[i].element = inside.type(value);
+    if (!how[i].joined_axis) {
+      stacked.push_back({value, name});
+      continue;
+    }
+    const ValueId before = imported.graph->inputs()[1 + joined.size()];
+    joined.push_back({TRY(inside.add(ops::Concatenation{.axis = *how[i].joined_axis}, {before, value})), name});
+  }
+  joined.insert(joined.end(), stacked.begin(), stacked.end());
+  return joined;
+}
+
+/// Fails where elements that are to be stacked differ from iteration to iteration; they are to be joined then.
+Status accept(const ir::LoopDraft& loop, const GraphDef& body, std::span<SliceOutput> how) {
+  Status accepted;
+  int output = loop.op.carried;
+  for (size_t i = 0; i < how.size(); ++i) {
+    if (how[i].joined_axis) continue;
+    std::vector<int> axes;
+    for (const DecidedAxis& axis : loop.op.decided)
+      if (axis.output == output && axis.axis > 0) axes.push_back(axis.axis - 1);
+    ++output;
+    if (axes.empty()) continue;
+    if (axes.size() == 1) how[i].joined_axis = axes[0];
+    accepted = error(Code::kUnsupported, "output '", body.outputs[i].name, "' of the body has elements of different ",
+                     "shapes (", how[i].element, "); they may differ in one axis");
+  }
+  return accepted;
+}
+
+/// A stack: a loop over its slices, whose outputs it gives in these ways.
+Status try_slices(ImportContext& cx, const GraphDef& body, const Group& group, size_t num_symbols,
+                  std::span<SliceOutput> how, std::vector<Sequence>& outputs) {
+  Attempt attempt(cx);
   ir::LoopDraft loop;
   LoopBody inner{.graph = body, .inputs = {BodyInput{}}};
-  loop.op.stacks.assign(outputs.size(), 1);
   loop.inputs.emplace_back(DType::kI64, Shape{});
   Values inputs(2, ValueId::kNone);
+  TRY(add_joined(cx, how, num_symbols, loop, inner, inputs));
+  loop.op.stacks.assign(outputs.size() - static_cast<size_t>(loop.op.carried), 1);
   for (const auto& [i, part] : group.parts) {
     const TensorType type = cx.type(part.value);
     loop.op.scans.push_back(1);
@@ -101,9 +166,39 @@ Status add_slices(ImportContext& cx, const GraphDef& body, const Group& group, s
       captures.values.push_back(value);
   }
   follow_element(cx.graph().table(), loop, 0);
-  const Values stacks = TRY(add_loop(cx, loop, inner, std::move(inputs), captures));
-  for (size_t i = 0; i < outputs.size(); ++i) outputs[i].append_stack(stacks[i]);
+  inner.results = [&](ImportedBody& imported) { return results_of(cx, body, how, imported); };
+  inner.accepts = [&](const ir::LoopDraft& draft) { return accept(draft, body, how); };
+  const Values results = TRY(add_loop(cx, loop, inner, std::move(inputs), captures));
+  auto joined = results.begin(), stack = results.begin() + loop.op.carried;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (how[i].joined_axis)
+      outputs[i].parts.push_back({.kind = SequencePart::Kind::kJoined,
+                                  .value = *joined++,
+                                  .loop = nullptr,
+                                  .count = *loop.trips,
+                                  .axis = *how[i].joined_axis});
+    else
+      outputs[i].append_stack(*stack++);
+  }
+  attempt.keep();
   return {};
+}
+
+/// The same. Each try shows which outputs are to be joined.
+Status add_slices(ImportContext& cx, const GraphDef& body, const Group& group, std::vector<Sequence>& outputs) {
+  const GraphDef* const bodies[] = {&body};
+  TRY(cx.bodies().captures(bodies));  // adds initializers that the body reads: they outlive each try
+  const size_t num_symbols = cx.graph().table().symbols().size();
+  std::vector<SliceOutput> how(outputs.size());
+  const auto num_joined = [&] {
+    return std::ranges::count_if(how, [](const auto& o) { return o.joined_axis.has_value(); });
+  };
+  while (true) {
+    const auto before = num_joined();
+    Status done = try_slices(cx, body, group, num_symbols, how, outputs);
+    if (done || num_joined() == before) return done;
+    cx.state().loops.changing.erase(&body);  // which was of other carried values
+  }
 }
 
 }  // namespace

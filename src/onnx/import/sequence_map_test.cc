@@ -55,6 +55,38 @@ TEST(ImportSequenceMap, OfSlicesIsALoop) {
   EXPECT_TRUE(has(text, "Loop{carried=0, scans=[1], stacks=[1]")) << text;
   EXPECT_TRUE(has(text, "f32[x_0, x_0, 3]")) << text;
 }
+/// Rows of which each gives the places of its elements above zero, as they are and squared, and its sum: places differ.
+TEST(ImportSequenceMap, ElementsThatDifferInOneAxisAreJoined) {
+  const Proto body_of_rows = body({node("Greater", {"e", "none"}, {"above"}),
+                                   node("Compress", {"e", "above"}, {"found"}, "", {int_attribute("axis", 0)}),
+                                   node("ReduceSum", {"e"}, {"sum"}), node("Mul", {"found", "found"}, {"squares"})},
+                                  {"e"}, {"found", "sum", "squares"}, {floats("none", {}, {0})});
+  const auto behind = [&](const std::vector<Proto>& nodes, Texts outputs) {
+    std::vector<Proto> all{node("SplitToSequence", {"x"}, {"s"}, "", {int_attribute("keepdims", 0)}),
+                           map_node({"s"}, {"m", "sums", "q"}, body_of_rows)};
+    all.insert(all.end(), nodes.begin(), nodes.end());
+    return print_of(all, outputs);
+  };
+  const std::string text = behind({concat_from("m", "y", 0), concat_from("sums", "z", 0), concat_from("q", "u", 0),
+                                   node("SequenceLength", {"q"}, {"k"})},
+                                  {"y", "z", "u", "k"});
+  EXPECT_TRUE(has(text, "Loop{carried=2, scans=[1], stacks=[1]")) << text;
+  EXPECT_TRUE(
+      has(behind({node("SequenceAt", {"m", "last"}, {"y"})}, {"y"}), "joined along it, and nothing else can be done"));
+}
+TEST(ImportSequenceMap, ElementsThatDifferInTwoAxesAreRefused) {
+  const std::string text =
+      print_of({node("SplitToSequence", {"x"}, {"s"}, "", {int_attribute("keepdims", 0)}),
+                map_node({"s"}, {"m"},
+                         body({node("NonZero", {"e"}, {"places"}), node("Transpose", {"places"}, {"turned"}),
+                               node("Mul", {"turned", "places"}, {"f"})},
+                              {"e"}, {"f"})),
+                concat_from("m", "y", 0)},
+               {"y"});
+  EXPECT_TRUE(has(text, "node 'map' (SequenceMap): output 'f' of the body has elements of different shapes (i64["))
+      << text;
+  EXPECT_TRUE(has(text, "); they may differ in one axis")) << text;
+}
 TEST(ImportSequenceMap, SequencesOfOtherPartsAreStacked) {
   const std::string text =
       types_of({node("SplitToSequence", {"x"}, {"s"}, "", {int_attribute("keepdims", 0)}),

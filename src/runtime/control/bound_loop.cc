@@ -52,6 +52,7 @@ class BoundLoop final : public BoundStep, OutputRoom {
     Buffer own_slice;  ///< an aligned place where the workspace has none that is large enough
   };
   struct Stacked {
+    std::string_view name;  ///< of the step's output; may be empty
     int64_t room = 0, slice_bytes = 0;
     int64_t most_slice_bytes = 0;  ///< where something bounds them
     bool is_sized = false;         ///< whether the body decides the slices' extents
@@ -94,6 +95,7 @@ class BoundLoop final : public BoundStep, OutputRoom {
   Status reserve_carried(size_t c, Where where, int64_t bytes);
   Status reserve_stacked(size_t k, int64_t slice_bytes);
   Status check_slice(size_t k);
+  static Status check_room(const Stacked& stack, size_t k, int64_t slices, int64_t slice_bytes);
   Status place_stacked(const RunArguments& arguments, size_t k, int64_t iteration, int64_t count);
   size_t output_of_carried(size_t c) const { return first_output() + c; }
   size_t output_of_stacked(size_t k) const { return first_output() + carried_.size() + k; }
@@ -172,6 +174,7 @@ void BoundLoop::bind_stacked(const ControlSpec& spec, size_t k) {
   const size_t output = carried_.size() + k;
   const auto id = static_cast<size_t>(step_.outputs[output]);
   Stacked& stack = stacked_.emplace_back();
+  stack.name = spec.block.tensors[id].name;
   stack.room = room_of(spec, output);
   stack.slice_bytes = slice_bytes_of(spec.block.tensors[id].dtype, spec.extents[id]);
   stack.most_slice_bytes = stack.slice_bytes;
@@ -244,8 +247,6 @@ void BoundLoop::begin(const RunArguments& arguments) {
     const bool is_planned = !value.grows && !value.own_spare.data();
     value.spare = is_planned ? arguments.workspace + layout_.carried[c] : value.own_spare.data();
   }
-  for (Stacked& stack : stacked_)
-    if (stack.is_sized) stack.slice_bytes = stack.grows ? 0 : stack.most_slice_bytes;  // the first iteration tells
   for (size_t i = loop_.first_captured(); i < step_.inputs.size(); ++i) inputs_[i - 1] = arguments.inputs[i];
   if (loop_.tests) outputs_[0] = scalars_ + plan::kGoesOnAt;
 }
@@ -307,6 +308,14 @@ Status BoundLoop::check_slice(size_t k) {
   if (iteration_ == 0) first.assign(now.begin(), now.end());
   return require(std::ranges::equal(now, first), "output '", body_.body().outputs[output].name, "' gives a slice of ",
                  now, " to stack, and those before it were ", first);
+}
+
+/// Requires a stacked output to have room for so many slices.
+Status BoundLoop::check_room(const Stacked& stack, size_t k, int64_t slices, int64_t slice_bytes) {
+  const int64_t most = slice_bytes == 0 ? kNoLimit : stack.room / slice_bytes;  // no product: it may wrap
+  if (slices <= most) return {};
+  return error(Code::kInvalidArgument, "stacked output ", k, stack.name.empty() ? "" : str(" '", stack.name, "'"),
+               " has room for ", most, " slices, and this would be number ", slices);
 }
 
 Status BoundLoop::make_room(size_t output, int64_t bytes) {
@@ -394,18 +403,14 @@ Status BoundLoop::place_stacked(const RunArguments& arguments, size_t k, int64_t
     return {};
   }
   stack.at = loop_.stacks[k] > 0 ? iteration : count - 1 - iteration;
-  if (stack.grows) TRY(reserve_stacked(k, stack.slice_bytes));
-  const bool has_place =
-      stack.slice_bytes == 0 || stack.at < stack.room / stack.slice_bytes;  // no product: it may wrap
-  TRY(require(stack.grows || has_place, "stacked output ", k, " has room for ", stack.room,
-              " bytes, and its slices take ", stack.slice_bytes));
-  stack.whole = stack.grows ? growing_.at(step_.outputs[output]) : static_cast<std::byte*>(arguments.outputs[output]);
   // The first slice tells the size of all: the last one's place is not known before.
   const bool is_unknown = stack.is_sized && iteration == 0;
-  stack.now = is_unknown ? stack.whole : stack.whole + stack.at * stack.slice_bytes;
+  const int64_t bytes = is_unknown ? stack.most_slice_bytes : stack.slice_bytes;
+  TRY(stack.grows ? reserve_stacked(k, bytes) : check_room(stack, k, stack.at + 1, bytes));
+  stack.whole = stack.grows ? growing_.at(step_.outputs[output]) : static_cast<std::byte*>(arguments.outputs[output]);
+  stack.now = is_unknown ? stack.whole : stack.whole + stack.at * bytes;
   std::byte* place = stack.now;
-  if (is_apart(stack.slice_bytes))
-    place = TRY(aligned_place(arguments, scanned_.size() + k, stack.slice_bytes, stack.own_slice));
+  if (is_apart(bytes)) place = TRY(aligned_place(arguments, scanned_.size() + k, bytes, stack.own_slice));
   outputs_[output_of_stacked(k)] = place;
   return {};
 }
@@ -542,8 +547,7 @@ Status BoundLoop::record(const RunArguments& arguments) {
     std::byte* const place = TRY(aligned_place(arguments, scanned_.size() + k, bytes, stacked_[k].own_slice));
     outputs_[output_of_stacked(k)] = place;
     if (bytes == 0 || most == 0) continue;
-    TRY(require(most <= stacked_[k].room / bytes, "stacked output ", k, " has room for ", stacked_[k].room,
-                " bytes, and its slices take ", bytes));
+    TRY(check_room(stacked_[k], k, most, bytes));
     const bool is_forward = loop_.stacks[k] > 0;
     behind.push_back({is_forward ? whole : whole + (most - 1) * bytes, place, bytes, is_forward ? bytes : -bytes, 0});
   }
