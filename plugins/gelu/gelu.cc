@@ -25,7 +25,8 @@ class Gelu final : public StandardPlugin {
   }
   std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const override {
     const Value x = inputs[0].f32();
-    return {activation(bias_.empty() ? x : with_bias(layers, x), nv::ActivationType::kGELU_TANH)};
+    const Value y = activation(bias_.empty() ? x : with_bias(layers, x), nv::ActivationType::kGELU_TANH);
+    return {lies_in_rows(x) ? reshape(y, x.extents()) : y};
   }
 
  private:
@@ -38,20 +39,28 @@ class Gelu final : public StandardPlugin {
     }
     return units;
   }
+  /// The axis of the hidden units, as far as the network tells.
+  size_t hidden_axis(const Value& x) const {
+    int axis = x.rank() - 1;
+    while (axis > 0 && bias_.size() != 1 && x.extent(axis).number() == 1) --axis;
+    return static_cast<size_t>(axis);
+  }
+  /// Whether only the run knows which axis that is. All behind it are of extent 1, so that the units lie next to each
+  /// other.
+  bool lies_in_rows(const Value& x) const {
+    return !bias_.empty() && x.extent(static_cast<int>(hidden_axis(x))).number() != std::ssize(bias_);
+  }
+  /// x + bias; of rows of hidden units where x lies in such.
   Value with_bias(Layers& layers, const Value& x) const {
-    const Extents extents = x.extents();
-    size_t axis = extents.size() - 1;
-    while (axis > 0 && bias_.size() != 1 && extents[axis].number() == 1) --axis;
     const int64_t units = std::ssize(bias_);
-    if (extents[axis].number() == units) {
-      std::vector<int64_t> each(extents.size(), 1);
-      each[axis] = units;
+    if (!lies_in_rows(x)) {
+      std::vector<int64_t> each(static_cast<size_t>(x.rank()), 1);
+      each[hidden_axis(x)] = units;
       return x + layers.constant(dims_of(each), bias_);
     }
-    // Only the run knows which axis it is. All behind it are of extent 1, so that the units lie next to each other.
     Extent rows = 1;
-    for (const Extent& extent : extents) rows = rows * extent;
-    return reshape(reshape(x, {rows / units, units}) + layers.constant(dims_of({1, units}), bias_), extents);
+    for (const Extent& extent : x.extents()) rows = rows * extent;
+    return reshape(x, {rows / units, units}) + layers.constant(dims_of({1, units}), bias_);
   }
   std::vector<float> bias_;
 };

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "testing/examples.h"
+#include "testing/holders.h"
 
 namespace kiln::plugins::testing {
 namespace {
@@ -151,6 +152,76 @@ TEST(DynamicExtents, ThatDoNotFitAreRefusedAsStaticOnesAre) {
   }
   EXPECT_GT(num_taken, 300) << "else few shapes are compared";
   EXPECT_GT(num_refused, 700) << "else few refusals are";
+}
+
+/// A plugin of version 2 in the branch of true, on x of `rank` unknown extents, from 1 to 12 each.
+class InABranch : public ::testing::Test {
+ protected:
+  InABranch() {
+    static api::testing::Logger& lasting = *new api::testing::Logger;  // the library keeps it
+    EXPECT_TRUE(initLibNvInferPlugins(&lasting, ""));
+    branches->setCondition(*w.input("c", {}, nv::DataType::kBOOL));
+  }
+  nv::ITensor* input(int32_t rank) {
+    nv::Dims unknown{rank, {}}, least = unknown, most = unknown;
+    std::fill_n(unknown.d, rank, -1), std::fill_n(least.d, rank, 1), std::fill_n(most.d, rank, 12);
+    nv::IOptimizationProfile& profile = *w.builder->createOptimizationProfile();
+    profile.setDimensions("x", nv::OptProfileSelector::kMIN, least);
+    profile.setDimensions("x", nv::OptProfileSelector::kOPT, most);
+    profile.setDimensions("x", nv::OptProfileSelector::kMAX, most);
+    w.config->addOptimizationProfile(&profile);
+    return branches->addInput(*w->addInput("x", nv::DataType::kFLOAT, unknown))->getOutput(0);
+  }
+  nv::ITensor* plugin(const char* name, const Attributes& attributes, nv::ITensor* x, int32_t output) {
+    const std::vector<nv::PluginField> fields = attributes.fields();
+    const nv::PluginFieldCollection collection{static_cast<int32_t>(fields.size()), fields.data()};
+    auto& creator = static_cast<nv::IPluginCreator&>(*getPluginRegistry()->getCreator(name, "1"));
+    const OwnedV2 made(creator.createPlugin("made", &collection));
+    return w->addPluginV2(&x, 1, *made)->getOutput(output);
+  }
+  /// The error of a run with x all `number`, to `out`.
+  std::string error_of(api::testing::Running& running, const nv::Dims& dims, float number) {
+    api::testing::Shared<std::byte> condition{std::byte{1}};
+    api::testing::Shared<float> in(1728, number);
+    running.context->setTensorAddress("c", condition.data());
+    running.context->setTensorAddress("x", in.data());
+    running.context->setTensorAddress("y", out.data());
+    EXPECT_TRUE(running.context->setInputShape("x", dims));
+    return running.run() ? "" : running.last_error();
+  }
+  Workbench w;
+  nv::IIfConditional* const branches = w->addIfConditional();
+  api::testing::Shared<float> out = api::testing::Shared<float>(1728, 0);
+};
+
+/// The other branch has the extents of x; the plugin's layers know of one that it is 6.
+TEST_F(InABranch, ExtentsAreThoseThatThePluginTells) {
+  const std::vector<float> six(6, 1);
+  nv::ITensor* const x = input(3);
+  nv::ITensor* const normal =
+      plugin("InstanceNormalization_TRT", Attributes().set("scales", six).set("bias", six), x, 0);
+  w.mark(branches->addOutput(*normal, *w->addActivation(*x, nv::ActivationType::kRELU)->getOutput(0))->getOutput(0));
+  api::testing::Running running(w);
+  ASSERT_NE(running.context, nullptr) << running.error << w.take_error();
+  EXPECT_EQ(error_of(running, api::testing::dims({1, 6, 2}), 2), "");
+  EXPECT_NEAR(out[11], 1, 1e-5) << "equal numbers are 0, and the bias is 1";
+  for (const int64_t channels : {7, 1})
+    EXPECT_NE(error_of(running, api::testing::dims({1, channels, 2}), 2), "") << channels;
+}
+
+TEST_F(InABranch, ExtentsThatDoNotFitAreRefused) {
+  const Attributes parts = Attributes().set("axis", std::vector<int32_t>{1}).set("output_lengths", std::vector{1, 3});
+  nv::ITensor* const x = input(2);
+  const auto sum = [&](nv::ITensor* tensor) {
+    return w->addReduce(*tensor, nv::ReduceOperation::kSUM, 2, true)->getOutput(0);
+  };
+  w.mark(branches->addOutput(*sum(plugin("Split", parts, x, 1)), *sum(x))->getOutput(0));
+  api::testing::Running running(w);
+  ASSERT_NE(running.context, nullptr) << running.error << w.take_error();
+  EXPECT_EQ(error_of(running, api::testing::dims({1, 4}), 2), "");
+  EXPECT_EQ(out[0], 6);
+  const std::string error = error_of(running, api::testing::dims({1, 5}), 2);
+  EXPECT_NE(error.find("Split version 1: axis 1 of input 0 has to be 4 long"), std::string::npos) << error;
 }
 
 }  // namespace
