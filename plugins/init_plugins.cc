@@ -1,10 +1,12 @@
-// libnvinfer_plugin's one function.
+// libnvinfer_plugin's one function, and what is done without a call of it.
 #include <NvInferPlugin.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <string_view>
 
 #include "library/creators.h"
 #include "library/engines.h"
@@ -63,6 +65,30 @@ bool register_all(const std::string& plugin_namespace, nv::ILogger& log) {
     all &= register_creator(definitions()[i], *creators[i], plugin_namespace, log);
   return all;
 }
+
+/// Plugins that are in the registry as soon as the library is loaded, as those of TensorRT are. Programs that use them
+/// call nothing.
+constexpr std::string_view kThereOnLoad[] = {
+    "CustomEmbLayerNormPluginDynamic",  "CustomFCPluginDynamic",     "CustomGeluPluginDynamic",
+    "CustomQKVToContextPluginDynamic",  "DisentangledAttention_TRT", "GroupNormalizationPlugin",
+    "CustomSkipLayerNormPluginDynamic",
+};
+
+/// Nobody is told of a failure: a later initLibNvInferPlugins fails of the same reason, and says so.
+bool register_on_load() noexcept {
+  try {
+    if (!offer_expansions()) return false;
+    const Creators& creators = creators_of("");
+    bool all = true;
+    for (size_t i = 0; i < definitions().size(); ++i)
+      if (std::ranges::find(kThereOnLoad, definitions()[i].name) != std::end(kThereOnLoad))
+        all &= register_creator(definitions()[i], *creators[i], "", logger());
+    return all;
+  } catch (...) {
+    return false;
+  }
+}
+[[maybe_unused]] const bool was_registered_on_load = register_on_load();
 
 }  // namespace
 

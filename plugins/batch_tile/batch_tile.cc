@@ -12,8 +12,7 @@ class BatchTile final : public StandardPlugin {
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     TRY(require(!inputs[0].empty(), "input 0 is a scalar; its first extent is the batch"));
     TRY(require_rank(inputs, 1, 4));
-    TRY(require(inputs[1][0].number().value_or(1) == 1, "input 1 has ", inputs[1][0].number().value_or(1),
-                " samples; one is needed"));
+    TRY(require_extent(inputs, 1, 0, 1, "for one sample"));
     return std::vector<Shape>{{inputs[0][0], inputs[1][1], inputs[1][2], inputs[1][3]}};
   }
   std::vector<Value> add_layers(Layers&, std::span<const Value> inputs) const override {

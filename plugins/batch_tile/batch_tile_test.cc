@@ -15,7 +15,7 @@ TEST(BatchTile, RepeatsTheSample) {
 
 TEST(BatchTile, RefusesSeveralSamples) {
   EXPECT_NE(error_of("BatchTilePlugin_TRT", "1", {}, {noise({3, 2}, 1), noise({2, 2, 3, 2}, 2)})
-                .find("input 1 has 2 samples"),
+                .find("axis 0 of input 1 has to be 1 long, for one sample; it is 2"),
             std::string::npos);
 }
 

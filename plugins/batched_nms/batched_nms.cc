@@ -34,15 +34,12 @@ class BatchedNms final : public StandardPlugin {
   }
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     TRY(require_rank(inputs, 0, 4));
-    if (inputs[1].size() == 4)
-      TRY(require(inputs[1][3].number() == 1, "input 1 has rank 4; its last extent has to be 1"));
-    else
-      TRY(require_rank(inputs, 1, 3));
-    TRY(require(inputs[1][2].number().value_or(settings_.num_classes) == settings_.num_classes, "numClasses is ",
-                settings_.num_classes, "; there are scores of ", inputs[1][2].number().value_or(0), " classes"));
-    const int64_t locations = settings_.shares_location ? 1 : settings_.num_classes;
-    TRY(require(inputs[0][2].number().value_or(locations) == locations, "there are ", inputs[0][2].number().value_or(0),
-                " boxes at a place; shareLocation and numClasses say ", locations));
+    TRY(require_scores(inputs, 1));
+    TRY(require_extent(inputs, 1, 2, settings_.num_classes, "as numClasses says"));
+    TRY(require_extent(inputs, 0, 2, settings_.shares_location ? 1 : settings_.num_classes,
+                       "as shareLocation and numClasses say"));
+    TRY(require_extent(inputs, 0, 3, 4, "for two corners"));
+    for (const size_t axis : {0U, 1U}) TRY(require_equal(inputs, 0, axis, 1, axis));
     const Dim batch = inputs[0][0], most = settings_.how.most;
     const Shape count = settings_.has_flat_count ? Shape{batch} : Shape{batch, 1};
     return std::vector<Shape>{count, {batch, most, 4}, {batch, most}, {batch, most}};

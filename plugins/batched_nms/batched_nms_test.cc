@@ -59,7 +59,6 @@ TEST_P(BatchedNms, KeepsTheBestOfEachClass) {
                         Case{.normalized = 0}, Case{.normalized = 0, .caffe = 0}, Case{.is_half = true}}) {
     Tensor boxes = overlapping_boxes(kImages, kBoxes, c.shares ? 1 : kClasses, 3);
     for (double& value : boxes.values) value = c.normalized ? 1.5 * value - 0.2 : 10 * value;
-    boxes.known_axes = 2;
     if (c.is_half) boxes = in_halves(boxes), scores = in_halves(scores);
     std::vector<Tensor> y = {
         ints({kImages}, {}), {{kImages, kKept, 4}, {}}, {{kImages, kKept}, {}}, {{kImages, kKept}, {}}};
@@ -92,22 +91,20 @@ TEST_P(BatchedNms, OfNoBoxesHasNoDetections) {
 
 TEST_P(BatchedNms, TakesScoresWithAnExtentOfOneBehind) {
   Tensor boxes = overlapping_boxes(kImages, kBoxes, 1, 3), four = scores;
-  boxes.known_axes = 2;
   four.extents.push_back(1);
-  four.known_axes = 1;
   expect_outputs(name(), "1", attributes({}), {boxes, four},
                  run(Way::kLayers, name(), "1", attributes({}), {boxes, scores}).outputs);
   four.extents = {kImages, kBoxes, 1, kClasses};
-  EXPECT_NE(error_of(name(), "1", attributes({}), {boxes, four}).find("its last extent has to be 1"),
+  EXPECT_NE(error_of(name(), "1", attributes({}), {boxes, four}).find("axis 3 of input 1 has to be 1 long"),
             std::string::npos);
 }
 
 TEST_P(BatchedNms, RefusesOtherClasses) {
   EXPECT_NE(error_of(name(), "1", attributes({}), {overlapping_boxes(1, 4, 1, 1), noise({1, 4, 2}, 1)})
-                .find("numClasses is 3; there are scores of 2 classes"),
+                .find("axis 2 of input 1 has to be 3 long, as numClasses says; it is 2"),
             std::string::npos);
   EXPECT_NE(error_of(name(), "1", attributes({.shares = 0}), {overlapping_boxes(1, 4, 1, 1), noise({1, 4, 3}, 1)})
-                .find("there are 1 boxes at a place"),
+                .find("axis 2 of input 0 has to be 3 long, as shareLocation and numClasses say; it is 1"),
             std::string::npos);
   const Attributes unordered = attributes({}).set("scoreThreshold", std::vector<float>{NAN});
   EXPECT_NE(error_of(name(), "1", unordered, {overlapping_boxes(1, 4, 1, 1), noise({1, 4, 3}, 1)})

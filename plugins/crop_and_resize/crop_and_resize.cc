@@ -17,6 +17,8 @@ class CropAndResize final : public StandardPlugin {
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     TRY(require_rank(inputs, 0, 4));
     TRY(require_rank(inputs, 1, 4));
+    TRY(require_equal(inputs, 0, 0, 1, 0));
+    TRY(require_equal(inputs[1][2] * inputs[1][3], 4, "a region of input 1 has to have 4 numbers"));
     return std::vector<Shape>{{inputs[0][0], inputs[1][1], inputs[0][1], height_, width_}};
   }
   std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const override {

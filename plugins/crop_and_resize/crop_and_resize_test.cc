@@ -61,10 +61,8 @@ TEST(CropAndResize, RefusesEmptyCrops) {
 TEST(CropAndResize, RefusesRegionsOfOtherImages) {
   const std::string error =
       error_of("CropAndResize", "1", size(1, 3), {noise({1, 4, 2, 6}, 1), noise({4, 4, 2, 2}, 2)});
-  EXPECT_NE(error.find("its layers do not fit its inputs [1, 4, 2, 6], [4, 4, 2, 2]: ITensor::getDimensions: "),
-            std::string::npos)
+  EXPECT_NE(error.find("axis 0 of input 1 has to be as long as axis 0 of input 0; it is 4, not 1"), std::string::npos)
       << error;
-  EXPECT_EQ(error.find("ITensor::getDimensions"), error.rfind("ITensor::getDimensions")) << "told once: " << error;
 }
 
 }  // namespace

@@ -46,9 +46,8 @@ class DecodeBbox3D final : public StandardPlugin {
     const int64_t channels[] = {num_anchors_ * num_classes_, num_anchors_ * 7, num_anchors_ * 2};
     for (size_t i = 0; i < 3; ++i) {
       TRY(require_rank(inputs, i, 4));
-      const int64_t has = inputs[i][3].number().value_or(channels[i]);
-      TRY(require(has == channels[i], "input ", i, " has ", has, " channels; ", num_classes_, " classes need ",
-                  channels[i]));
+      TRY(require_extent(inputs, i, 3, channels[i], str("as ", num_classes_, " classes need")));
+      for (size_t axis = 0; axis < 3 && i > 0; ++axis) TRY(require_equal(inputs, 0, axis, i, axis));
     }
     const Dim batch = inputs[0][0];
     return std::vector<Shape>{{batch, inputs[0][1] * inputs[0][2] * num_anchors_, 9}, {batch}};

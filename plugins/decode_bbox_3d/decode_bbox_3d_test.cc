@@ -118,7 +118,8 @@ TEST(DecodeBbox3D, RefusesWhatItDoesNotHave) {
   };
   EXPECT_NE(refusal(attributes({.threshold = NAN}), 42).find("score_thresh is nan"), std::string::npos);
   EXPECT_NE(refusal(attributes({.bins = 0}), 42).find("num_dir_bins is 0"), std::string::npos);
-  EXPECT_NE(refusal(attributes({}), 21).find("input 1 has 21 channels; 3 classes need 42"), std::string::npos);
+  EXPECT_NE(refusal(attributes({}), 21).find("axis 3 of input 1 has to be 42 long, as 3 classes need; it is 21"),
+            std::string::npos);
   EXPECT_NE(refusal(Attributes().set("anchors", kSizes), 42).find("anchors has 24 numbers, anchor_bottom_height 0"),
             std::string::npos);
   EXPECT_NE(refusal(Attributes().set("point_cloud_range", kBottoms), 42).find("point_cloud_range has 3 numbers"),

@@ -68,7 +68,7 @@ TEST(DetectionLayer, OfNoRegionsHasNoDetections) {
 TEST(DetectionLayer, RefusesOtherClasses) {
   EXPECT_NE(error_of("DetectionLayer_TRT", "1", attributes(4),
                      {noise({1, 2, 12, 1, 1}, 1), noise({1, 2, 3, 1, 1}, 2), noise({1, 2, 4}, 3)})
-                .find("num_classes is 4; there are scores of 3 classes"),
+                .find("axis 2 of input 0 has to be 16 long, 4 times num_classes; it is 12"),
             std::string::npos);
 }
 

@@ -21,17 +21,16 @@ class DisentangledAttention final : public StandardPlugin {
     TRY(require_equal(inputs, 0, 1, 0, 2));
     for (const size_t i : {1U, 2U})
       for (const size_t axis : {0U, 1U}) TRY(require_equal(inputs, 0, axis, i, axis));
-    for (const size_t i : {1U, 2U})
-      TRY(require(inputs[i][2].number().value_or(2 * span_) == 2 * span_, "input ", i, " has ",
-                  inputs[i][2].number().value_or(0), " places; twice the span are ", 2 * span_));
+    for (const size_t i : {1U, 2U}) TRY(require_extent(inputs, i, 2, 2 * span_, "twice the span"));
     return std::vector<Shape>{inputs[0]};
   }
   std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const override {
     const Value c2c = inputs[0].f32(), c2p = inputs[1].f32(), p2c = inputs[2].f32();
     const Value i = layers.iota(c2c.extent(1), nv::DataType::kINT32);
     const Value distance = unsqueeze(i, {1}) - unsqueeze(i, {0});  // [S, S]
+    const Extents square{c2c.extent(0), c2c.extent(1), c2c.extent(1)};
     const auto picked = [&](const Value& places, const Value& far) {
-      return gather_elements(places, broadcast(unsqueeze(place_of(far), {0}), c2c.extents()), 2);
+      return gather_elements(places, broadcast(unsqueeze(place_of(far), {0}), square), 2);
     };
     const Value from_content = picked(c2p, distance), from_place = transpose(picked(p2c, -distance), {0, 2, 1});
     return {(c2c + from_content + from_place) * factor_};

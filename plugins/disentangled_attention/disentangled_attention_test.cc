@@ -45,7 +45,7 @@ TEST_P(DisentangledAttention, RefusesOtherSpans) {
   const Tensor x = noise({1, 4, 4}, 1), p = noise({1, 4, 8}, 2);
   EXPECT_NE(error_of("DisentangledAttention_TRT", GetParam(),
                      Attributes().set("span", std::vector<int32_t>{3}).set("factor", std::vector<float>{1}), {x, p, p})
-                .find("input 1 has 8 places; twice the span are 6"),
+                .find("axis 2 of input 1 has to be 6 long, twice the span; it is 8"),
             std::string::npos);
 }
 
@@ -55,8 +55,10 @@ TEST_P(DisentangledAttention, RefusesOtherLengths) {
     return error_of("DisentangledAttention_TRT", GetParam(), fields,
                     {noise(std::move(c2c), 1), noise({1, 4, 8}, 2), noise({1, 4, 8}, 3)});
   };
-  EXPECT_NE(refusal({1, 1, 4}).find("input 0 has extent 4 in axis 2; input 0 has 1 in axis 1"), std::string::npos);
-  EXPECT_NE(refusal({1, 3, 3}).find("input 1 has extent 4 in axis 1; input 0 has 3"), std::string::npos);
+  EXPECT_NE(refusal({1, 1, 4}).find("axis 2 of input 0 has to be as long as axis 1 of input 0; it is 4, not 1"),
+            std::string::npos);
+  EXPECT_NE(refusal({1, 3, 3}).find("axis 1 of input 1 has to be as long as axis 1 of input 0; it is 4, not 3"),
+            std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, DisentangledAttention, ::testing::Values("1", "2"));

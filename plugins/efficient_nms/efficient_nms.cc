@@ -54,13 +54,17 @@ class EfficientNms final : public StandardPlugin {
 Result<std::vector<Shape>> EfficientNms::output_shapes(std::span<const Shape> inputs) const {
   TRY(require(inputs[0].size() == 3 || inputs[0].size() == 4, "input 0 has rank ", inputs[0].size(),
               "; 3 or 4 is needed"));
-  if (inputs[1].size() == 4)
-    TRY(require(inputs[1][3].number() == 1, "input 1 has rank 4; its last extent has to be 1"));
-  else
-    TRY(require_rank(inputs, 1, 3));
-  if (inputs.size() == 3) TRY(require_rank(inputs, 2, 3));
-  TRY(require(inputs[0].back().number().value_or(4) == 4, "a box has ", inputs[0].back().number().value_or(4),
-              " numbers; 4 are needed"));
+  TRY(require_scores(inputs, 1));
+  for (const size_t axis : {0U, 1U}) TRY(require_equal(inputs, 0, axis, 1, axis));
+  TRY(require_extent(inputs, 0, inputs[0].size() - 1, 4, "as many numbers as a box has"));
+  if (inputs[0].size() == 4)
+    TRY(require_one_or(inputs[0][2], inputs[1][2], "axis 2 of input 0 has to be 1, or as long as axis 2 of input 1"));
+  if (inputs.size() == 3) {
+    TRY(require_rank(inputs, 2, 3));
+    TRY(require_one_or(inputs[2][0], inputs[0][0], "axis 0 of input 2 has to be 1, or as long as axis 0 of input 0"));
+    TRY(require_equal(inputs, 0, 1, 2, 1));
+    TRY(require_extent(inputs, 2, 2, 4, "as many numbers as an anchor has"));
+  }
   const Dim batch = inputs[0][0];
   Dim most = settings_.how.most;
   if (settings_.pads_per_class && settings_.how.most_of_class > 0)
@@ -130,7 +134,11 @@ Result<std::shared_ptr<const StandardPlugin>> make(Settings settings) {
               kMostOfTopK, " are possible"));
   TRY(require(!std::isnan(how.score_threshold), "score_threshold is ", how.score_threshold));
   TRY(require(how.iou_threshold >= 0 && how.iou_threshold <= 1, "iou_threshold is ", how.iou_threshold));
-  how.iou_threshold = just_below(how.iou_threshold);
+  // Whatever the overlap, it is 0 or more: the best of a class is its only one.
+  if (how.iou_threshold == 0)
+    how.candidates = 1;
+  else
+    how.iou_threshold = just_below(how.iou_threshold);
   how.score_threshold = just_below(how.score_threshold);
   return std::make_shared<EfficientNms>(settings);
 }

@@ -79,10 +79,29 @@ TEST(EfficientNms, KeepsTheBestOfEachClass) {
   const Tensor scores = scores_of(7);
   for (const Case& c : {Case{}, Case{.most = 5}, Case{.background = 1}, Case{.agnostic = 1}, Case{.places = kClasses},
                         Case{.agnostic = 1, .places = kClasses}, Case{.score_threshold = 2}, Case{.most = 200}}) {
-    Tensor boxes = overlapping_boxes(kImages, kBoxes, c.places, 3);
-    if (c.places > 1) boxes.known_axes = 2;
+    const Tensor boxes = overlapping_boxes(kImages, kBoxes, c.places, 3);
     expect_outputs("EfficientNMS_TRT", "1", attributes(c), {boxes, scores}, expected(c, boxes, scores), 1e-5, kAllWays);
   }
+}
+
+/// Any two boxes overlap by 0 or more: the best of a class is its only one, whatever the form of the plugin.
+TEST(EfficientNms, KeepsOneOfAClassWhereNoOverlapIsAllowed) {
+  const Tensor scores = scores_of(7), boxes = overlapping_boxes(kImages, kBoxes, 1, 3);
+  for (const Case& c : {Case{.iou_threshold = 0}, Case{.iou_threshold = 0, .agnostic = 1}}) {
+    const std::vector<Tensor> y = expected(c, boxes, scores);
+    EXPECT_EQ(y[0].values, std::vector<double>(kImages, c.agnostic ? 1 : kClasses));
+    expect_outputs("EfficientNMS_TRT", "1", attributes(c), {boxes, scores}, y);
+  }
+  const Attributes tf = Attributes()
+                            .set("max_total_size", std::vector<int32_t>{20})
+                            .set("iou_threshold", std::vector<float>{0})
+                            .set("score_threshold", std::vector<float>{0.4F});
+  Tensor flat = boxes;
+  flat.extents = {kImages, kBoxes, 4};
+  std::vector<Tensor> y = expected({.iou_threshold = 0}, boxes, scores);
+  expect_outputs("EfficientNMS_Explicit_TF_TRT", "1", tf, {flat, scores}, y);
+  y[0].extents = {kImages};
+  expect_outputs("EfficientNMS_Implicit_TF_TRT", "1", tf, {flat, scores}, y);
 }
 
 TEST(EfficientNms, TakesBoxesOfRankThree) {
@@ -134,10 +153,9 @@ TEST(EfficientNms, TakesScoresWithAnExtentOfOneBehind) {
   const Tensor boxes = overlapping_boxes(kImages, kBoxes, 1, 3), scores = scores_of(7);
   Tensor four = scores;
   four.extents.push_back(1);
-  four.known_axes = 1;
   expect_outputs("EfficientNMS_TRT", "1", attributes({}), {boxes, four}, expected({}, boxes, scores));
   four.extents = {kImages, kBoxes, 1, kClasses};
-  EXPECT_NE(error_of("EfficientNMS_TRT", "1", attributes({}), {boxes, four}).find("its last extent has to be 1"),
+  EXPECT_NE(error_of("EfficientNMS_TRT", "1", attributes({}), {boxes, four}).find("axis 3 of input 1 has to be 1 long"),
             std::string::npos);
 }
 
@@ -253,7 +271,8 @@ TEST(EfficientNms, RefusesWhatDoesNotFit) {
   EXPECT_NE(
       error_of("EfficientNMS_TRT", "1", attributes({.iou_threshold = 2}), {boxes, scores}).find("iou_threshold is 2"),
       std::string::npos);
-  EXPECT_NE(error_of("EfficientNMS_TRT", "1", attributes({}), {scores, scores}).find("a box has 3 numbers"),
+  EXPECT_NE(error_of("EfficientNMS_TRT", "1", attributes({}), {scores, scores})
+                .find("axis 2 of input 0 has to be 4 long, as many numbers as a box has; it is 3"),
             std::string::npos);
 }
 

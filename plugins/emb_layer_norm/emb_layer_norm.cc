@@ -60,9 +60,9 @@ class EmbLayerNorm final : public StandardPlugin {
     TRY(require_same(inputs, 0, 1));
     if (!is_packed_) {
       TRY(require_same(inputs, 0, 2));
-      const int64_t length = inputs[0][0].number().value_or(0);
-      TRY(require(length <= rows_of(tables_.position), "a sequence has ", length, " tokens; there are ",
-                  rows_of(tables_.position), " positions"));
+      const int64_t positions = rows_of(tables_.position);
+      TRY(require_at_most(inputs[0][0], positions,
+                          str("axis 0 of input 0 has to be ", positions, " long at most, as there are positions")));
     }
     const auto hidden = static_cast<int64_t>(tables_.gamma.size());
     if (!is_packed_) return std::vector<Shape>{{inputs[0][0], inputs[0][1], hidden, 1, 1}, {inputs[0][1], 1}};

@@ -60,10 +60,10 @@ TEST_P(OfOneLength, RefusesTablesThatDoNotFit) {
   EXPECT_NE(error_of(kName, GetParam(), attributes(), {tokens, tokens}).find("there are 2 inputs"), std::string::npos);
   const Tensor longer = ints({2, 1}, {0, 0});
   EXPECT_NE(error_of(kName, GetParam(), attributes(), {tokens, longer, tokens})
-                .find("input 1 has extent 2 in axis 0; input 0 has 1"),
+                .find("axis 0 of input 1 has to be as long as axis 0 of input 0; it is 2, not 1"),
             std::string::npos);
   EXPECT_NE(error_of(kName, GetParam(), attributes(), {tokens, tokens, longer})
-                .find("input 2 has extent 2 in axis 0; input 0 has 1"),
+                .find("axis 0 of input 2 has to be as long as axis 0 of input 0; it is 2, not 1"),
             std::string::npos);
 }
 
@@ -92,7 +92,7 @@ TEST_P(OfOneLength, IdsOutsideOfTheirTablesAreErrors) {
 TEST_P(OfOneLength, RefusesMoreTokensThanPositions) {
   const Tensor tokens = ints({7, 1}, std::vector<double>(7, 0));
   EXPECT_NE(error_of(kName, GetParam(), attributes(), {tokens, tokens, tokens})
-                .find("a sequence has 7 tokens; there are 6 positions"),
+                .find("axis 0 of input 0 has to be 6 long at most, as there are positions; 7 is more than 6"),
             std::string::npos);
 }
 
@@ -107,7 +107,7 @@ TEST_P(Packed, StartsOfConstantsBeginWithZeroAndRise) {
        {std::pair{std::vector<double>{1, 4}, "the starts of sequences begin with 1; the first sequence starts at 0"},
         std::pair{std::vector<double>{0, 3, 2, 4},
                   "start 2 of the sequences is 2, and the one before it 3; they have to rise"},
-        std::pair{std::vector<double>{0, 5}, "the last sequence ends at 5; there are 4 tokens"}}) {
+        std::pair{std::vector<double>{0, 5}, "the last sequence has to end within the tokens; 5 is more than 4"}}) {
     const std::string text = error(starts);
     EXPECT_NE(text.find(words), std::string::npos) << text;
   }

@@ -14,6 +14,7 @@ class FlattenConcat final : public StandardPlugin {
     Dim total = 0;
     for (size_t i = 0; i < inputs.size(); ++i) {
       TRY(require_rank(inputs, i, 4));
+      TRY(require_equal(inputs, 0, 0, i, 0));
       total = total + inputs[i][1] * inputs[i][2] * inputs[i][3];
     }
     Shape shape{inputs[0][0], 1, 1, 1};

@@ -13,8 +13,8 @@ class FullyConnected final : public StandardPlugin {
 
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     TRY(require_rank(inputs, 0, 5));
-    TRY(require(inputs[0][2].number().value_or(depth()) == depth(), "input 0 has ", inputs[0][2].number().value_or(0),
-                " units; W has ", depth(), " rows"));
+    TRY(require_extent(inputs, 0, 2, depth(), "as many as W has rows"));
+    for (const size_t axis : {3U, 4U}) TRY(require_extent(inputs, 0, axis, 1, ""));
     return std::vector<Shape>{{inputs[0][0], inputs[0][1], out_, 1, 1}};
   }
   std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const override {

@@ -31,7 +31,8 @@ TEST(FullyConnected, MultipliesRows) {
 }
 
 TEST(FullyConnected, RefusesOtherDepths) {
-  EXPECT_NE(error_of(kName, "1", attributes(0), {noise({4, 2, 4, 1, 1}, 1)}).find("4 units; W has 3 rows"),
+  EXPECT_NE(error_of(kName, "1", attributes(0), {noise({4, 2, 4, 1, 1}, 1)})
+                .find("axis 2 of input 0 has to be 3 long, as many as W has rows; it is 4"),
             std::string::npos);
 }
 

@@ -1,8 +1,10 @@
+#include <NvInferPlugin.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numbers>
 
+#include "testing/holders.h"
 #include "testing/plugin_bench.h"
 
 namespace kiln::plugins::testing {
@@ -10,7 +12,25 @@ namespace {
 
 double gelu(double v) { return v * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (v + 0.044715 * v * v * v))) / 2; }
 
-class Gelu : public ::testing::TestWithParam<const char*> {};
+using api::testing::dims;
+using api::testing::Running;
+using api::testing::Workbench;
+
+class Gelu : public ::testing::TestWithParam<const char*> {
+ protected:
+  static nv::ITensor* add(Workbench& w, nv::ITensor* x, const Attributes& attributes) {
+    const std::vector<nv::PluginField> fields = attributes.fields();
+    const nv::PluginFieldCollection collection{static_cast<int32_t>(fields.size()), fields.data()};
+    nv::IPluginCreatorInterface& creator = *getPluginRegistry()->getCreator("CustomGeluPluginDynamic", GetParam());
+    if (GetParam() == std::string("1")) {
+      const OwnedV2 plugin(static_cast<nv::IPluginCreator&>(creator).createPlugin("gelu", &collection));
+      return w->addPluginV2(&x, 1, *plugin)->getOutput(0);
+    }
+    const std::unique_ptr<nv::IPluginV3> plugin(
+        static_cast<nv::IPluginCreatorV3One&>(creator).createPlugin("gelu", &collection, nv::TensorRTPhase::kBUILD));
+    return w->addPluginV3(&x, 1, nullptr, 0, *plugin)->getOutput(0);
+  }
+};
 
 TEST_P(Gelu, IsTheTanhForm) {
   const Tensor x = noise({2, 3, 4}, 1);
@@ -32,11 +52,38 @@ TEST_P(Gelu, AddsTheBiasOfTheLastAxis) {
 TEST_P(Gelu, AddsTheBiasInFrontOfAxesOfOne) {
   const std::vector<float> bias = {0.5F, -1, 2, 0};
   Tensor x = noise({2, 3, 4, 1, 1}, 2);
-  x.known_axes = 2;
   Tensor y = x;
   for (size_t i = 0; i < y.values.size(); ++i) y.values[i] = gelu(y.values[i] + bias[i % 4]);
   expect_outputs("CustomGeluPluginDynamic", GetParam(),
                  Attributes().set("type_id", std::vector<int32_t>{0}).set("bias", bias), {x}, {y});
+}
+
+/// Of an axis of 8 units and one that a run tells the first is the bias's, if the run tells 1.
+TEST_P(Gelu, AddsTheBiasInFrontOfAnAxisThatARunTells) {
+  const std::vector<float> bias = {0.5F, -1, 2, 0, 1, -0.25F, 3, 0.75F};
+  Workbench w;
+  static api::testing::Logger& lasting = *new api::testing::Logger;  // the library keeps it
+  ASSERT_TRUE(initLibNvInferPlugins(&lasting, ""));
+  nv::ITensor* const x = w.input("x", {1, 3, 8, 1, -1});
+  nv::IOptimizationProfile& profile = *w.builder->createOptimizationProfile();
+  profile.setDimensions("x", nv::OptProfileSelector::kMIN, dims({1, 3, 8, 1, 1}));
+  profile.setDimensions("x", nv::OptProfileSelector::kOPT, dims({1, 3, 8, 1, 1}));
+  profile.setDimensions("x", nv::OptProfileSelector::kMAX, dims({1, 3, 8, 1, 9}));
+  w.config->addOptimizationProfile(&profile);
+  w.mark(add(w, x, Attributes().set("type_id", std::vector<int32_t>{0}).set("bias", bias)));
+  const std::vector<double> values = noise({1, 3, 8}, 2).values;
+  const std::vector<float> given(values.begin(), values.end());
+  const std::vector<float> y = w.run({{"x", {{1, 3, 8, 1, 1}, given}}});
+  ASSERT_EQ(y.size(), given.size());
+  for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], gelu(values[i] + bias[i % 8]), 1e-5) << i;
+
+  Running running(w);
+  ASSERT_NE(running.context, nullptr) << running.error;
+  EXPECT_TRUE(running.context->setInputShape("x", dims({1, 3, 8, 1, 2})));
+  EXPECT_EQ(running.context->inferShapes(0, nullptr), -1);
+  const std::string words = str("CustomGeluPluginDynamic version ", GetParam(),
+                                ": the last axis of input 0 that is not 1 long has to be 8 long");
+  EXPECT_NE(running.last_error().find(words), std::string::npos) << running.last_error();
 }
 
 /// The layers would give [2, 3], for which a caller that was told [2, 1] has no memory.

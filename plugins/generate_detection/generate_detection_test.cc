@@ -130,7 +130,8 @@ TEST(GenerateDetection, RefusesWhatItDoesNotHave) {
   const auto refusal = [&](const Attributes& attributes) {
     return error_of("GenerateDetection_TRT", "1", attributes, inputs);
   };
-  EXPECT_NE(refusal(attributes(4)).find("num_classes is 4; there are scores of 3 classes"), std::string::npos);
+  EXPECT_NE(refusal(attributes(4)).find("axis 2 of input 0 has to be 16 long, 4 times num_classes; it is 12"),
+            std::string::npos);
   EXPECT_NE(refusal(attributes(0)).find("num_classes is 0"), std::string::npos);
   EXPECT_NE(refusal(Attributes()).find("num_classes"), std::string::npos);
 }

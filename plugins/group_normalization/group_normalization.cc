@@ -16,9 +16,10 @@ class GroupNormalization final : public StandardPlugin {
 
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     TRY(require(inputs[0].size() >= 3, "input 0 has rank ", inputs[0].size(), "; 3 at least is needed"));
-    const auto channels = inputs[0][1].number();
-    TRY(require(!channels || *channels % num_groups_ == 0, channels.value_or(0), " channels are not divisible into ",
-                num_groups_, " groups"));
+    TRY(require_divisible(inputs, 0, 1, num_groups_, "as num_groups says"));
+    for (const size_t i : {1U, 2U})
+      TRY(require_equal(volume_of(inputs[i]), inputs[0][1],
+                        str("input ", i, " has to have as many elements as axis 1 of input 0")));
     return std::vector<Shape>{inputs[0]};
   }
   std::vector<Value> add_layers(Layers&, std::span<const Value> inputs) const override {

@@ -48,7 +48,7 @@ TEST(GroupNormalization, TakesSignalsAndVolumes) {
 TEST(GroupNormalization, RefusesGroupsThatDoNotFit) {
   const Tensor x = noise({2, 6, 4}, 1), scale = noise({6}, 2), bias = noise({6}, 3);
   EXPECT_NE(error_of("GroupNormalizationPlugin", "1", attributes(1e-5F, 4), {x, scale, bias})
-                .find("6 channels are not divisible into 4 groups"),
+                .find("axis 1 of input 0 has to be divisible by 4, as num_groups says; it is 6"),
             std::string::npos);
   EXPECT_NE(error_of("GroupNormalizationPlugin", "1", attributes(1e-5F, 0), {x, scale, bias}).find("num_groups is 0"),
             std::string::npos);

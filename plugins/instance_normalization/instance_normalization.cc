@@ -14,9 +14,7 @@ class InstanceNormalization final : public StandardPlugin {
       : scales_(std::move(scales)), bias_(std::move(bias)), epsilon_(epsilon), slope_(slope) {}
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     TRY(require(inputs[0].size() >= 3, "input 0 has rank ", inputs[0].size(), "; 3 at least is needed"));
-    const auto channels = inputs[0][1].number();
-    TRY(require(!channels || static_cast<size_t>(*channels) == scales_.size(), "input 0 has ", channels.value_or(0),
-                " channels; there are ", scales_.size(), " scales"));
+    TRY(require_extent(inputs, 0, 1, std::ssize(scales_), "as many as there are scales"));
     return std::vector<Shape>{inputs[0]};
   }
   std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const override {

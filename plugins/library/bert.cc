@@ -21,8 +21,7 @@ Status check_starts(const Value& starts, const Extent& tokens) {
   for (size_t i = 1; i < known->size(); ++i)
     TRY(require((*known)[i] >= (*known)[i - 1], "start ", i, " of the sequences is ", (*known)[i],
                 ", and the one before it ", (*known)[i - 1], "; they have to rise"));
-  return require(known->back() <= tokens.number().value_or(known->back()), "the last sequence ends at ", known->back(),
-                 "; there are ", tokens.number().value_or(0), " tokens");
+  return require_at_most(known->back(), Dim(tokens), "the last sequence has to end within the tokens");
 }
 
 Result<std::vector<float>> hidden_numbers(const Fields& fields, std::string_view name) {

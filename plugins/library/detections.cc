@@ -66,6 +66,11 @@ double just_below(double number) {
   return std::nextafter(static_cast<float>(number), static_cast<float>(kLowestScore));
 }
 
+Status require_scores(std::span<const Shape> inputs, size_t input) {
+  if (inputs[input].size() == 4) return require_extent(inputs, input, 3, 1, "as it is of rank 4");
+  return require_rank(inputs, input, 3);
+}
+
 Detections detect(const Value& boxes, const Value& compared, const Value& all_scores, const Suppression& how) {
   Layers& layers = boxes.layers();
   Value scores = foreground(all_scores, how.background_class);

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "library/shape.h"
 #include "library/value.h"
 
 namespace kiln::plugins {
@@ -30,6 +31,8 @@ struct Detections {
   Value valid;    ///< bool [N, most]
 };
 
+/// Fails unless an input has the shape [N, B, C] or [N, B, C, 1].
+Status require_scores(std::span<const Shape> inputs, size_t input);
 /// boxes f32 [N, B, 4] or [N, B, C, 4] as two corners, scores f32 [N, B, C]. `compared`, of boxes' shape, are those
 /// whose overlap counts.
 Detections detect(const Value& boxes, const Value& compared, const Value& scores, const Suppression& how);

@@ -63,10 +63,6 @@ nv::ILogger& logger() {
 }
 void set_logger(nv::ILogger* logger) { given_logger() = logger; }
 
-void log_error(const char* call, const Error& why) {
-  logger().log(nv::ILogger::Severity::kERROR, str(call, ": ", why.message).c_str());
-}
-
 struct Engines::Built {
   std::vector<nv::PluginTensorDesc> inputs, outputs;
   std::vector<float> scales;  ///< of inputs, then of outputs

@@ -46,6 +46,5 @@ class Engines {
 /// The logger of the latest `set_logger`; else libnvinfer's own, or one that is silent.
 nv::ILogger& logger();
 void set_logger(nv::ILogger* logger);  ///< null: none. It lives as long as the library's plugins.
-void log_error(const char* call, const Error& why);
 
 }  // namespace kiln::plugins

@@ -7,7 +7,7 @@ Result<KilnPrivateEntry> private_entry() {
   KilnPrivateEntry table{};
   table.size = sizeof table;
   table.version = kKilnEntryVersion;
-  if (kiln_private_entry(&table) != kKilnOk || !table.enqueue_kind)
+  if (kiln_private_entry(&table) != kKilnOk || !table.tell_failure)
     return error(Code::kVersion, "libnvinfer is of another build of Kiln: its private entry has version ",
                  table.version, ", libnvinfer_plugin needs ", static_cast<uint32_t>(kKilnEntryVersion));
   return table;
@@ -32,6 +32,11 @@ Result<KilnPluginEntry> plugin_entry() {
 bool enqueue_is_captured() {
   const Result<KilnPrivateEntry> table = private_entry();
   return table && table->enqueue_kind() == kKilnCapture;
+}
+
+bool tell_caller(const char* plugin, const char* words) {
+  const Result<KilnPrivateEntry> table = private_entry();
+  return table && table->tell_failure(plugin, words) != 0;
 }
 
 Value scatter_reduced(const Value& data, const Value& indices, const Value& updates, int axis,

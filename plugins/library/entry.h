@@ -11,6 +11,9 @@ namespace kiln::plugins {
 Result<KilnPluginEntry> plugin_entry();
 /// Whether the program captures the enqueue that this thread is in, and may launch what it queues at any time.
 bool enqueue_is_captured();
+/// Hands libnvinfer why a call of a plugin fails that it, or a plugin of the program's, makes in this thread. Returns
+/// whether its error has these words.
+bool tell_caller(const char* plugin, const char* words);
 
 /// updates[i] goes to data[i with i[axis] replaced by indices[i]].
 Value scatter_reduced(const Value& data, const Value& indices, const Value& updates, int axis, KilnReduction reduction);

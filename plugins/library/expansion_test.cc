@@ -247,6 +247,42 @@ TEST_F(Expansion, TheCreatorsOfTensorRtAreThere) {
   EXPECT_EQ(count, 75);
 }
 
+/// The reason is in the error of the call, once, and not in a line of the library's own.
+TEST_F(Expansion, OfInputsThatDoNotFitHasOneError) {
+  static api::testing::Logger& lasting = *new api::testing::Logger;  // the library keeps it
+  ASSERT_TRUE(initLibNvInferPlugins(&lasting, ""));
+  const auto errors_of = [&](auto add) {
+    lasting.errors.clear();
+    w.logger.errors.clear();
+    EXPECT_EQ(add(), nullptr);
+    EXPECT_EQ(lasting.errors, std::vector<std::string>());
+    return w.logger.errors;
+  };
+  using Errors = std::vector<std::string>;
+  const Attributes parts = Attributes().set("axis", std::vector<int32_t>{1}).set("output_lengths", std::vector{1, 3});
+  const std::vector<nv::PluginField> fields = parts.fields();
+  const nv::PluginFieldCollection collection{static_cast<int32_t>(fields.size()), fields.data()};
+  auto& creator = static_cast<nv::IPluginCreator&>(*getPluginRegistry()->getCreator("Split", "1"));
+  const OwnedV2 split(creator.createPlugin("split", &collection));
+  nv::ITensor* const x = w.input("x", {2, 5});
+  EXPECT_EQ(
+      errors_of([&] { return w->addPluginV2(&x, 1, *split); }),
+      Errors{"INetworkDefinition::addPluginV2: plugin 'Split' version '1': getOutputDimensions: axis 1 of input 0 has "
+             "to be 4 long, as output_lengths add up to; it is 5, not 4"});
+
+  attributes.set("bias", std::vector<float>{1, 2, 3});
+  const std::string why =
+      "getOutputShapes: the last axis of input 0 that is not 1 long has to be 3 long, as there are 3 "
+      "biases; it is 5, not 3";
+  const auto plugin = gelu(), around = hold(gelu());
+  EXPECT_EQ(errors_of([&] { return w->addPluginV3(&x, 1, nullptr, 0, *plugin); }),
+            Errors{"INetworkDefinition::addPluginV3: plugin 'CustomGeluPluginDynamic' version '2': " + why});
+  EXPECT_EQ(errors_of([&] { return w->addPluginV3(&x, 1, nullptr, 0, *around); }),
+            Errors{"INetworkDefinition::addPluginV3: plugin 'HeldCustomGeluPluginDynamic' version '2': "
+                   "CustomGeluPluginDynamic version 2: " +
+                   why});
+}
+
 /// Gives two batches of 6 numbers.
 class Calibrator final : public nv::IInt8MinMaxCalibrator {
  public:

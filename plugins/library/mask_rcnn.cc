@@ -33,10 +33,13 @@ Result<std::vector<Shape>> MaskRcnnDetection::output_shapes(std::span<const Shap
   TRY(require_rank(inputs, 1, 5));
   TRY(require_rank(inputs, 2, 3));
   const int64_t classes = settings_.num_classes;
-  TRY(require(inputs[1][2].number().value_or(classes) == classes, "num_classes is ", classes, "; there are scores of ",
-              inputs[1][2].number().value_or(0), " classes"));
-  TRY(require(inputs[0][2].number().value_or(4 * classes) == 4 * classes, "num_classes is ", classes, "; there are ",
-              inputs[0][2].number().value_or(0), " deltas of a region"));
+  TRY(require_extent(inputs, 0, 2, 4 * classes, "4 times num_classes"));
+  TRY(require_extent(inputs, 1, 2, classes, "as num_classes says"));
+  TRY(require_extent(inputs, 2, 2, 4, "for two corners"));
+  for (const size_t i : {0U, 1U}) {
+    for (const size_t axis : {0U, 1U}) TRY(require_equal(inputs, 2, axis, i, axis));
+    for (const size_t axis : {3U, 4U}) TRY(require_extent(inputs, i, axis, 1, ""));
+  }
   return std::vector<Shape>{{inputs[2][0], settings_.how.most, 6}};
 }
 

@@ -36,6 +36,34 @@ int64_t calculate(nv::DimensionOperation operation, int64_t a, int64_t b) {
   return result;
 }
 
+/// The same of what a run tells.
+Extent calculate(nv::DimensionOperation operation, const Extent& a, const Extent& b) {
+  switch (operation) {
+    case nv::DimensionOperation::kSUM: return a + b;
+    case nv::DimensionOperation::kSUB: return a - b;
+    case nv::DimensionOperation::kPROD: return a * b;
+    case nv::DimensionOperation::kMAX: return max(a, b);
+    case nv::DimensionOperation::kMIN: return min(a, b);
+    case nv::DimensionOperation::kFLOOR_DIV: return a / b;
+    case nv::DimensionOperation::kCEIL_DIV: return (a + b - 1) / b;
+    case nv::DimensionOperation::kEQUAL:
+    case nv::DimensionOperation::kLESS: break;  // no extent of a plugin is one of these
+  }
+  return a;
+}
+
+/// Fails where two numbers do not fulfil `holds`, with the text and what `words` say of them. `condition` says the same
+/// of values, i64 [1], of a run.
+template <class Holds, class Condition, class Words>
+Status require_of(const Dim& a, const Dim& b, const std::string& text, Holds holds, Condition condition, Words words) {
+  if (a.number() && b.number()) return require(holds(*a.number(), *b.number()), text, words(*a.number(), *b.number()));
+  const auto first = a.extent(), second = b.extent();
+  if (!first || !second) return {};  // expressions, of which nothing is known yet
+  Layers& layers = (first->number() ? *second : *first).layers();
+  layers.require(condition(first->value(layers), second->value(layers)), text);
+  return {};
+}
+
 }  // namespace
 
 Dim::Dim(const nv::IDimensionExpr* expression, nv::IExprBuilder& builder)
@@ -49,6 +77,8 @@ const nv::IDimensionExpr* Dim::expression(nv::IExprBuilder& builder) const {
 
 Dim Dim::operation(nv::DimensionOperation operation, const Dim& a, const Dim& b) {
   if (a.number_ && b.number_) return calculate(operation, *a.number_, *b.number_);
+  if (const auto first = a.extent(), second = b.extent(); first && second)
+    return Dim(calculate(operation, *first, *second));
   nv::IExprBuilder& builder = *(a.number_ ? b : a).builder_;
   return {builder.operation(operation, *a.expression(builder), *b.expression(builder)), builder};
 }
@@ -56,6 +86,12 @@ Dim Dim::operation(nv::DimensionOperation operation, const Dim& a, const Dim& b)
 Shape shape_of(const nv::DimsExprs& dims, nv::IExprBuilder& builder) {
   Shape shape;
   for (int i = 0; i < dims.nbDims; ++i) shape.emplace_back(dims.d[i], builder);
+  return shape;
+}
+
+Shape shape_of(const Value& value) {
+  Shape shape;
+  for (int axis = 0; axis < value.rank(); ++axis) shape.emplace_back(value.extent(axis));
   return shape;
 }
 
@@ -71,15 +107,57 @@ std::string text_of(const nv::Dims& dims) {
   return str('[', text, ']');
 }
 
+Dim volume_of(const Shape& shape) {
+  Dim volume = 1;
+  for (const Dim& extent : shape) volume = volume * extent;
+  return volume;
+}
+
+std::string axis_text(size_t input, size_t axis) { return str("axis ", axis, " of input ", input); }
+
 Status require_rank(std::span<const Shape> inputs, size_t input, size_t rank) {
   return require(inputs[input].size() == rank, "input ", input, " has rank ", inputs[input].size(), "; ", rank,
                  " is needed");
 }
 
+Status require_equal(const Dim& is, const Dim& wanted, const std::string& text) {
+  return require_of(
+      is, wanted, text, [](int64_t a, int64_t b) { return a == b; },
+      [](const Value& a, const Value& b) { return a == b; },
+      [](int64_t a, int64_t b) { return str("; it is ", a, ", not ", b); });
+}
+
+Status require_at_most(const Dim& is, const Dim& most, const std::string& text) {
+  return require_of(
+      is, most, text, [](int64_t a, int64_t b) { return a <= b; },
+      [](const Value& a, const Value& b) { return a < b + 1.0; },
+      [](int64_t a, int64_t b) { return str("; ", a, " is more than ", b); });
+}
+
+Status require_one_or(const Dim& is, const Dim& wanted, const std::string& text) {
+  return require_of(
+      is, wanted, text, [](int64_t a, int64_t b) { return a == 1 || a == b; },
+      [](const Value& a, const Value& b) { return a == 1.0 || a == b; },
+      [](int64_t a, int64_t b) { return str("; it is ", a, ", neither 1 nor ", b); });
+}
+
+Status require_divisible(std::span<const Shape> inputs, size_t input, size_t axis, int64_t by, std::string_view why) {
+  const Dim& extent = inputs[input][axis];
+  return require_of(
+      extent, by, str(axis_text(input, axis), " has to be divisible by ", by, why.empty() ? "" : ", ", why),
+      [](int64_t a, int64_t b) { return a % b == 0; },
+      [](const Value& a, const Value& b) { return floor_div(a, b) * b == a; },
+      [](int64_t a, int64_t) { return str("; it is ", a); });
+}
+
+Status require_extent(std::span<const Shape> inputs, size_t input, size_t axis, int64_t wanted, std::string_view why) {
+  return require_equal(inputs[input][axis], wanted,
+                       str(axis_text(input, axis), " has to be ", wanted, " long", why.empty() ? "" : ", ", why));
+}
+
 Status require_equal(std::span<const Shape> inputs, size_t input, size_t axis, size_t other, size_t other_axis) {
-  const auto first = inputs[input][axis].number(), second = inputs[other][other_axis].number();
-  return require(!first || !second || *first == *second, "input ", other, " has extent ", second.value_or(0),
-                 " in axis ", other_axis, "; input ", input, " has ", first.value_or(0), " in axis ", axis);
+  return require_equal(inputs[other][other_axis], inputs[input][axis],
+                       str(axis_text(other, other_axis), " has to be as long as ", axis_text(input, axis)));
 }
 
 Status require_same(std::span<const Shape> inputs, size_t input, size_t other) {

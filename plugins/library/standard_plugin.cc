@@ -42,6 +42,32 @@ Types types_to_compute_with(const StandardPlugin& computation, const Types& own)
   return own;
 }
 
+/// The result with the extents that the plugin tells, where layers know them as others: a branch and a loop have the
+/// types that were told. Both are the same in each run, so that nothing moves.
+Value as_told(const Value& result, const Shape& told) {
+  const bool are_numbers = std::ranges::all_of(told, [](const Dim& dim) { return dim.number().has_value(); });
+  const Extents extents = result.extents();
+  if (are_numbers && std::ranges::all_of(extents, [](const Extent& extent) { return extent.number().has_value(); }))
+    return result;
+  Extents wanted;
+  for (const Dim& dim : told) wanted.push_back(*dim.extent());
+  return reshape(result, wanted);
+}
+
+/// Makes it a condition of each run, if it is none of these inputs' shapes, that outputs have the shapes that the
+/// plugin tells.
+Status require_told(std::span<const Value> results, std::span<const Shape> told) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    const auto rank = static_cast<size_t>(results[i].rank());
+    TRY(require(rank == told[i].size(), "output ", i, " of its layers has rank ", rank, "; ", told[i].size(),
+                " is told"));
+    for (size_t axis = 0; axis < rank; ++axis)
+      TRY(require_equal(Dim(results[i].extent(static_cast<int>(axis))), told[i][axis],
+                        str("axis ", axis, " of output ", i, " has to be as long as the plugin tells")));
+  }
+  return {};
+}
+
 /// Shapes of tensors, for errors.
 std::string text_of(std::span<nv::ITensor* const> tensors) {
   std::string text;
@@ -117,13 +143,19 @@ Result<std::vector<nv::ITensor*>> add_layers(const Plugin& plugin, Layers& layer
     const Value value(layers, inputs[i]);
     values.push_back(is_byte(computation, types[i]) ? dequantized(value, scale_of(i)) : value.cast(types[i]));
   }
+  layers.set_subject(str(plugin.definition->name, " version ", plugin.definition->version));
+  std::vector<Shape> shapes;
+  for (const Value& value : values) shapes.push_back(shape_of(value));
+  const std::vector<Shape> shapes_told = TRY(computation.output_shapes(shapes));
   TRY(computation.check_constants(values));
   const Types wanted = computation.output_types(types), told = computation.output_types(own);
   const bool between_bytes = std::ranges::any_of(wanted, [&](nv::DataType type) { return is_byte(computation, type); });
-  const std::vector<Value> results =
+  std::vector<Value> results =
       between_bytes ? computation.add_layers_between_bytes(layers, values) : computation.add_layers(layers, values);
   TRY(require(!layers.failed() && results.size() == wanted.size(), "its layers do not fit its inputs ",
               text_of(inputs)));
+  TRY(require_told(results, shapes_told));
+  for (size_t i = 0; i < results.size(); ++i) results[i] = as_told(results[i], shapes_told[i]);
   std::vector<nv::ITensor*> outputs;
   for (size_t i = 0; i < results.size(); ++i) {
     const Value result = is_byte(computation, wanted[i]) ? quantized(results[i].f32(), scale_of(inputs.size() + i))

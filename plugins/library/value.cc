@@ -73,6 +73,11 @@ Value Layers::output(nv::ILayer* layer, int index) {
   return {*this, tensor};
 }
 
+void Layers::require(const Value& condition, const std::string& text) {
+  const std::string message = subject_.empty() ? text : subject_ + ": " + text;
+  if (!condition.tensor() || !network_.addAssertion(*condition.tensor(), message.c_str())) fail();
+}
+
 Value Layers::constant(nv::Dims dims, nv::DataType type, const void* elements, size_t size_bytes) {
   const auto* const bytes = static_cast<const std::byte*>(elements);
   kept_.emplace_back(bytes, bytes + size_bytes);

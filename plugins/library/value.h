@@ -85,12 +85,17 @@ class Layers {
 
   /// Output 0 of a layer; takes note if the layer is null, which then was refused.
   Value output(nv::ILayer* layer, int index = 0);
+  /// Fails the run, when shapes are told, unless the condition is true: bools that extents decide. The error has the
+  /// text, behind what the layers are of.
+  void require(const Value& condition, const std::string& text);
+  void set_subject(std::string subject) { subject_ = std::move(subject); }
   void fail() { failed_ = true; }
   bool failed() const { return failed_; }
 
  private:
   nv::INetworkDefinition& network_;
   std::deque<std::vector<std::byte>> kept_;
+  std::string subject_;  ///< what the layers are of, for errors
   bool failed_ = false;
 };
 

@@ -30,6 +30,16 @@ class ModulatedDeformConv final : public StandardPlugin {
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     for (size_t i = 0; i < 4; ++i) TRY(require_rank(inputs, i, 4));
     for (const size_t i : {1U, 2U}) TRY(require_equal(inputs, 0, 0, i, 0));
+    const int64_t deformable = settings_.deformable_groups, groups = settings_.groups;
+    const Dim elements = inputs[3][2] * inputs[3][3];
+    TRY(require_equal(inputs[1][1], elements * (2 * deformable),
+                      "axis 1 of input 1 has to be 2 deformable_group times the kernel's size"));
+    TRY(require_equal(inputs[2][1], elements * deformable,
+                      "axis 1 of input 2 has to be deformable_group times the kernel's size"));
+    TRY(require_divisible(inputs, 0, 1, deformable, "as deformable_group says"));
+    TRY(require_divisible(inputs, 3, 0, groups, "as group says"));
+    TRY(require_equal(inputs[3][1] * groups, inputs[0][1],
+                      "group times axis 1 of input 3 has to be axis 1 of input 0"));
     for (const size_t axis : {2U, 3U}) {
       TRY(require_equal(inputs, 1, axis, 2, axis));
       TRY(require_places(inputs, axis - 2));
@@ -50,13 +60,11 @@ class ModulatedDeformConv final : public StandardPlugin {
 };
 
 Status ModulatedDeformConv::require_places(std::span<const Shape> inputs, size_t axis) const {
-  const auto from = inputs[0][axis + 2].number(), kernel = inputs[3][axis + 2].number(),
-             given = inputs[1][axis + 2].number();
-  if (!from || !kernel || !given) return {};
-  const int64_t room = *from + 2 * settings_.padding[axis] - settings_.dilation[axis] * (*kernel - 1) - 1;
-  const int64_t places = room < 0 ? 0 : room / settings_.stride[axis] + 1;
-  return require(places == *given, "the convolution has ", places, axis == 0 ? " rows" : " columns",
-                 "; there are offsets for ", *given);
+  const Dim &from = inputs[0][axis + 2], &kernel = inputs[3][axis + 2];
+  const Dim room = from + 2 * settings_.padding[axis] - (kernel - 1) * settings_.dilation[axis] - 1;
+  return require_equal(inputs[1][axis + 2], max(room / settings_.stride[axis] + 1, 0),
+                       str("axis ", axis + 2, " of input 1 has to have an offset for each ",
+                           axis == 0 ? "row" : "column", " of the convolution"));
 }
 
 /// Rows (axis 0) or columns that are read, [N, G, kh, kw, H', W'].

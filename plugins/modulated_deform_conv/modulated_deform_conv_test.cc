@@ -108,10 +108,14 @@ TEST_P(ModulatedDeformConv, RefusesWhatDoesNotFit) {
     return error_of("ModulatedDeformConv2d", GetParam(), attributes_of(c), in);
   };
   // With a kernel of 3 x 2, an image of 6 x 5 gives 4 x 4.
-  EXPECT_NE(refusal(0, {2, 4, 6, 7}).find("the convolution has 6 columns; there are offsets for 4"), std::string::npos);
-  EXPECT_NE(refusal(0, {2, 4, 1, 5}).find("the convolution has 0 rows; there are offsets for 4"), std::string::npos);
-  EXPECT_NE(refusal(2, {2, 6, 4, 3}).find("input 2 has extent 3 in axis 3; input 1 has 4"), std::string::npos);
-  EXPECT_NE(refusal(4, {3}).find("input 4 has extent 3 in axis 0; input 3 has 4"), std::string::npos);
+  EXPECT_NE(refusal(0, {2, 4, 6, 7}).find("has to have an offset for each column of the convolution; it is 4, not 6"),
+            std::string::npos);
+  EXPECT_NE(refusal(0, {2, 4, 1, 5}).find("has to have an offset for each row of the convolution; it is 4, not 0"),
+            std::string::npos);
+  EXPECT_NE(refusal(2, {2, 6, 4, 3}).find("axis 3 of input 2 has to be as long as axis 3 of input 1; it is 3, not 4"),
+            std::string::npos);
+  EXPECT_NE(refusal(4, {3}).find("axis 0 of input 4 has to be as long as axis 0 of input 3; it is 3, not 4"),
+            std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, ModulatedDeformConv, ::testing::Values("1", "2"));

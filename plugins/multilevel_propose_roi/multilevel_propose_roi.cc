@@ -53,8 +53,11 @@ class MultilevelProposeRoi final : public StandardPlugin {
     for (size_t i = 0; i < 2 * kMaps; ++i) {
       TRY(require_rank(inputs, i, 4));
       const int64_t count = count_anchors(height_, width_, kStrides[i / 2]);
-      const int64_t given = inputs[i][1].number().value_or(count);
-      TRY(require(given == count, "input ", i, " has ", given, " boxes; its map has ", count, " anchors"));
+      TRY(require_extent(inputs, i, 1, count, "as many as its map has anchors"));
+      TRY(require_equal(inputs, 0, 0, i, 0));
+      const int64_t numbers = i % 2 == 0 ? 4 : 1;
+      TRY(require_equal(inputs[i][2] * inputs[i][3], numbers,
+                        str("an anchor of input ", i, " has to have so many numbers: ", numbers)));
     }
     return std::vector<Shape>{{inputs[0][0], how_.most, 4}};
   }

@@ -173,7 +173,9 @@ TEST(MultilevelProposeRoi, SaysWhatIsWrong) {
   };
   std::vector<Tensor> in = said({});
   in[3] = noise({kImages, 12, 1, 1}, 1);
-  EXPECT_NE(error({}, in).find("input 3 has 12 boxes; its map has 135 anchors"), std::string::npos) << error({}, in);
+  EXPECT_NE(error({}, in).find("axis 1 of input 3 has to be 135 long, as many as its map has anchors; it is 12"),
+            std::string::npos)
+      << error({}, in);
   in = said({});
   in[1].extents.pop_back();
   EXPECT_NE(error({}, in).find("input 1 has rank 3; 4 is needed"), std::string::npos);

@@ -24,8 +24,7 @@ class MultiscaleDeformableAttention final : public StandardPlugin {
     const std::vector<size_t> ranks = {4, 2, 1, 6, 5};
     for (size_t i = 0; i < ranks.size(); ++i) TRY(require_rank(inputs, i, ranks[i]));
     for (const auto& [input, axis] : {std::pair<size_t, size_t>{1, 1}, {3, 5}})
-      TRY(require(inputs[input][axis].number().value_or(2) == 2, "input ", input, " has extent ",
-                  inputs[input][axis].number().value_or(0), " in axis ", axis, "; 2 is needed"));
+      TRY(require_extent(inputs, input, axis, 2, ""));
     for (const size_t other : {3, 4}) {
       TRY(require_equal(inputs, 0, 0, other, 0));  // samples
       TRY(require_equal(inputs, 0, 2, other, 2));  // heads
@@ -53,8 +52,8 @@ class MultiscaleDeformableAttention final : public StandardPlugin {
       TRY(require(!__builtin_mul_overflow(height, width, &area) && !__builtin_add_overflow(sum, area, &sum),
                   "the levels' pixels exceed 64 bits"));
     }
-    return require(!pixels || sum == *pixels, "the levels have ", sum, " pixels together; input 0 has ",
-                   pixels.value_or(0));
+    return require_equal(Dim(inputs[0].extent(1)), sum,
+                         str("axis 1 of input 0 has to be ", sum, " long, as many as the levels have pixels"));
   }
   std::vector<Value> add_layers(Layers&, std::span<const Value> inputs) const override {
     const Value values = inputs[0].f32(), locations = inputs[3].f32(), weights = inputs[4].f32();

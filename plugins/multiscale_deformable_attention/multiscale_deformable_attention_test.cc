@@ -64,7 +64,7 @@ TEST_P(MultiscaleDeformableAttention, LevelsOfConstantsHaveAllPixels) {
   EXPECT_EQ(error({4, 5, 2, 3}, {0, 20}), "");
   for (const auto& [shapes, starts, words] :
        {std::tuple{std::vector<double>{4, 5, 2, 2}, std::vector<double>{0, 20},
-                   "the levels have 24 pixels together; input 0 has 26"},
+                   "axis 1 of input 0 has to be 24 long, as many as the levels have pixels; it is 26"},
         std::tuple{std::vector<double>{4, 5, 0, 3}, std::vector<double>{0, 20}, "level 1 is 0 by 3"},
         std::tuple{std::vector<double>{4, 5, 2, 3}, std::vector<double>{0, 21},
                    "level 1, 2 by 3, starts at pixel 21; there are 26"},
@@ -91,11 +91,14 @@ TEST_P(MultiscaleDeformableAttention, RefusesInputsOfOtherExtents) {
     return error_of("MultiscaleDeformableAttnPlugin_TRT", GetParam(), {}, changed);
   };
   for (const auto& [input, tensor, words] :
-       {std::tuple{1, ints({2, 3}, std::vector<double>(6, 1)), "input 1 has extent 3 in axis 1; 2 is needed"},
-        std::tuple{2, ints({3}, {0, 0, 0}), "input 2 has extent 3 in axis 0; input 1 has 2 in axis 0"},
-        std::tuple{3, noise({1, 2, 1, 3, 1, 2}, 2), "input 3 has extent 3 in axis 3; input 1 has 2 in axis 0"},
-        std::tuple{4, noise({1, 4, 1, 2, 1}, 2), "input 4 has extent 4 in axis 1; input 3 has 2 in axis 1"},
-        std::tuple{4, noise({1, 2, 1, 2, 2}, 2), "input 4 has extent 2 in axis 4; input 3 has 1 in axis 4"}}) {
+       {std::tuple{1, ints({2, 3}, std::vector<double>(6, 1)), "axis 1 of input 1 has to be 2 long; it is 3"},
+        std::tuple{2, ints({3}, {0, 0, 0}), "axis 0 of input 2 has to be as long as axis 0 of input 1; it is 3, not 2"},
+        std::tuple{3, noise({1, 2, 1, 3, 1, 2}, 2),
+                   "axis 3 of input 3 has to be as long as axis 0 of input 1; it is 3, not 2"},
+        std::tuple{4, noise({1, 4, 1, 2, 1}, 2),
+                   "axis 1 of input 4 has to be as long as axis 1 of input 3; it is 4, not 2"},
+        std::tuple{4, noise({1, 2, 1, 2, 2}, 2),
+                   "axis 4 of input 4 has to be as long as axis 4 of input 3; it is 2, not 1"}}) {
     const std::string text = error(static_cast<size_t>(input), tensor);
     EXPECT_NE(text.find(words), std::string::npos) << text;
   }

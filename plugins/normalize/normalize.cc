@@ -15,9 +15,7 @@ class Normalize final : public StandardPlugin {
       : weights_(std::move(weights)), across_spatial_(across_spatial), eps_(eps) {}
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     TRY(require_rank(inputs, 0, 4));
-    const auto channels = inputs[0][1].number();
-    TRY(require(weights_.size() == 1 || !channels || static_cast<size_t>(*channels) == weights_.size(), "input 0 has ",
-                channels.value_or(0), " channels; there are ", weights_.size(), " weights"));
+    if (weights_.size() != 1) TRY(require_extent(inputs, 0, 1, std::ssize(weights_), "as many as there are weights"));
     return std::vector<Shape>{inputs[0]};
   }
   std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const override {

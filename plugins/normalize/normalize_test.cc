@@ -38,7 +38,8 @@ TEST(Normalize, DividesByTheLength) {
 
 TEST(Normalize, RefusesWeightsThatDoNotFit) {
   const Tensor x = noise({2, 3, 2, 4}, 1);
-  EXPECT_NE(error_of("Normalize_TRT", "1", attributes({false, {1, 2}}), {x}).find("3 channels; there are 2 weights"),
+  EXPECT_NE(error_of("Normalize_TRT", "1", attributes({false, {1, 2}}), {x})
+                .find("axis 1 of input 0 has to be 2 long, as many as there are weights; it is 3"),
             std::string::npos);
   EXPECT_NE(error_of("Normalize_TRT", "1", {}, {x}).find("there are 0 weights"), std::string::npos);
 }

@@ -21,6 +21,9 @@ class PillarScatter final : public StandardPlugin {
     TRY(require_rank(inputs, 0, 3));
     TRY(require_rank(inputs, 1, 3));
     TRY(require_rank(inputs, 2, 1));
+    for (const size_t axis : {0U, 1U}) TRY(require_equal(inputs, 0, axis, 1, axis));
+    TRY(require_extent(inputs, 1, 2, 4, "as many numbers as a place has"));
+    TRY(require_equal(inputs, 0, 0, 2, 0));
     return std::vector<Shape>{{inputs[0][0], inputs[0][2], height_, width_}};
   }
   std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const override {

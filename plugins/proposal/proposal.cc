@@ -31,9 +31,10 @@ class Proposal final : public StandardPlugin {
     const auto num_anchors = std::ssize(settings_.grid.widths);
     for (size_t i = 0; i < 2; ++i) {
       TRY(require_rank(inputs, i, 4));
-      const int64_t wanted = (i == 0 ? 1 : 4) * num_anchors, given = inputs[i][1].number().value_or(wanted);
-      TRY(require(given == wanted, "input ", i, " has ", given, " channels; ", num_anchors, " anchors have ", wanted));
+      const int64_t wanted = (i == 0 ? 1 : 4) * num_anchors;
+      TRY(require_extent(inputs, i, 1, wanted, str("as ", num_anchors, " anchors need")));
     }
+    for (const size_t axis : {0U, 2U, 3U}) TRY(require_equal(inputs, 0, axis, 1, axis));
     return std::vector<Shape>{{inputs[0][0], settings_.choice.most, 4, 1}};
   }
   std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const override {

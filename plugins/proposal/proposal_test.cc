@@ -80,7 +80,7 @@ TEST(Proposal, SaysWhatIsWrong) {
   const auto error = [](const Case& c, int64_t channels) {
     return error_of("ProposalDynamic", "1", attributes(c), {scores(), noise({kImages, channels, kRows, kColumns}, 2)});
   };
-  EXPECT_NE(error({}, 12).find("input 1 has 12 channels; 6 anchors have 24"), std::string::npos);
+  EXPECT_NE(error({}, 12).find("axis 1 of input 1 has to be 24 long, as 6 anchors need; it is 12"), std::string::npos);
   EXPECT_NE(error({.most = 3841}, 24).find("post_nms_top_n 3841"), std::string::npos);
   EXPECT_NE(error({.candidates = 0}, 24).find("pre_nms_top_n is 0"), std::string::npos);
   EXPECT_NE(error({.height = 1}, 24).find("input_height is 1"), std::string::npos);

@@ -56,9 +56,12 @@ class ProposalLayer final : public StandardPlugin {
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     for (size_t i = 0; i < 2; ++i) {
       TRY(require_rank(inputs, i, 4));
-      const int64_t given = inputs[i][1].number().value_or(count_);
-      TRY(require(given == count_, "input ", i, " has ", given, " boxes; the image has ", count_, " anchors"));
+      TRY(require_extent(inputs, i, 1, count_, "as many as the image has anchors"));
+      const int64_t numbers = i == 0 ? 2 : 4;
+      TRY(require_equal(inputs[i][2] * inputs[i][3], numbers,
+                        str("an anchor of input ", i, " has to have so many numbers: ", numbers)));
     }
+    TRY(require_equal(inputs, 0, 0, 1, 0));
     return std::vector<Shape>{{inputs[0][0], keep_, 4}};
   }
   std::vector<Value> add_layers(Layers&, std::span<const Value> inputs) const override {

@@ -120,7 +120,9 @@ TEST(ProposalLayer, SaysWhatIsWrong) {
   const auto error = [](const Attributes& given, int64_t boxes) {
     return error_of("ProposalLayer_TRT", "1", given, {noise({1, boxes, 2, 1}, 1), noise({1, boxes, 4, 1}, 2)});
   };
-  EXPECT_NE(error(attributes(100, 10), 12).find("input 0 has 12 boxes; the image has 576 anchors"), std::string::npos)
+  EXPECT_NE(error(attributes(100, 10), 12)
+                .find("axis 1 of input 0 has to be 576 long, as many as the image has anchors; it is 12"),
+            std::string::npos)
       << error(attributes(100, 10), 12);
   EXPECT_NE(error(attributes(1025, 10), 12).find("prenms_topk is 1025; 1 to 1024 are possible"), std::string::npos);
   EXPECT_NE(error(attributes(100, 0), 12).find("keep_topk is 0"), std::string::npos);
@@ -135,7 +137,7 @@ TEST(ProposalLayer, SaysWhatIsWrong) {
                                 .set("prenms_topk", std::vector<int32_t>{8})
                                 .set("keep_topk", std::vector<int32_t>{8})
                                 .set("iou_threshold", std::vector<float>{0.5F});
-  EXPECT_NE(error(of_any, 12).find("the image has 261888 anchors"), std::string::npos);
+  EXPECT_NE(error(of_any, 12).find("has to be 261888 long, as many as the image has anchors"), std::string::npos);
 }
 
 }  // namespace

@@ -73,9 +73,13 @@ class QkvToContext final : public StandardPlugin {
     TRY(require(inputs.size() == wanted, "there are ", inputs.size(), " inputs; has_mask and var_seqlen say ", wanted));
     const size_t axis = heads_.order == Order::kFixed ? 2 : 1;
     TRY(require_rank(inputs, 0, axis + 3));
-    TRY(require(inputs[0][axis].number().value_or(3 * heads_.hidden) == 3 * heads_.hidden, "input 0 has ",
-                inputs[0][axis].number().value_or(0), " units; hidden_size says 3 times ", heads_.hidden));
+    TRY(require_extent(inputs, 0, axis, 3 * heads_.hidden, "3 times hidden_size"));
+    for (size_t one = 0; one < inputs[0].size(); ++one)
+      if (!tells_tokens(one) && one != axis) TRY(require_extent(inputs, 0, one, 1, ""));
     if (const auto starts = starts_input()) TRY(require_rank(inputs, *starts, 1));
+    if (heads_.has_mask && heads_.order == Order::kFixed)
+      TRY(require_equal(volume_of(inputs[1]), inputs[0][1],
+                        "input 1 has to have as many elements as axis 1 of input 0"));
     Shape shape = inputs[0];
     shape[axis] = heads_.hidden;
     return std::vector<Shape>{shape};
@@ -110,6 +114,16 @@ class QkvToContext final : public StandardPlugin {
       case Order::kByChannels: return 1;
     }
     return std::nullopt;
+  }
+
+  /// Whether tokens, or sequences, lie along the axis of input 0.
+  bool tells_tokens(size_t axis) const {
+    switch (heads_.order) {
+      case Order::kFixed: return axis <= 1;
+      case Order::kPacked: return axis == 0;
+      case Order::kByChannels: return axis == 2;
+    }
+    return false;
   }
 
   template <class F>

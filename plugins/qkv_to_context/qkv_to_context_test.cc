@@ -68,7 +68,7 @@ TEST_P(QkvToContext, AttendsHeadByHead) {
 
 TEST_P(QkvToContext, RefusesWhatDoesNotFit) {
   const Tensor x = noise({4, 1, 12, 1, 1}, 1);
-  EXPECT_NE(error_of(kName, GetParam(), attributes(0), {x}).find("12 units; hidden_size says 3 times 6"),
+  EXPECT_NE(error_of(kName, GetParam(), attributes(0), {x}).find("has to be 18 long, 3 times hidden_size; it is 12"),
             std::string::npos);
   EXPECT_NE(error_of(kName, GetParam(), attributes(1), {x}).find("there are 1 inputs"), std::string::npos);
 }
@@ -180,7 +180,8 @@ TEST_P(QkvByChannels, KnowsScalesOfItsOwn) {
 
 TEST_P(QkvByChannels, RefusesWhatDoesNotFit) {
   const Tensor x = noise({1, 12, 4, 1}, 1), starts = ints({2}, {0, 4}), longest = ints({4}, {0, 0, 0, 0});
-  EXPECT_NE(error_of(kName, GetParam(), fields(), {x, starts, longest}).find("12 units; hidden_size says 3 times 6"),
+  EXPECT_NE(error_of(kName, GetParam(), fields(), {x, starts, longest})
+                .find("has to be 18 long, 3 times hidden_size; it is 12"),
             std::string::npos);
   EXPECT_NE(error_of(kName, GetParam(), fields().set("dq_probs", std::vector{0.0F}), {x, starts, longest})
                 .find("dq_probs is 0; a number above 0 is needed"),
@@ -195,7 +196,7 @@ TEST_P(QkvByChannels, StartsOfConstantsBeginWithZeroAndRise) {
   for (const auto& [starts, words] :
        {std::pair{as_constant(ints({2}, {1, 4})), "the starts of sequences begin with 1"},
         std::pair{as_constant(ints({3}, {0, -1, 4})), "start 1 of the sequences is -1, and the one before it 0"},
-        std::pair{as_constant(ints({2}, {0, 9})), "the last sequence ends at 9; there are 4 tokens"},
+        std::pair{as_constant(ints({2}, {0, 9})), "the last sequence has to end within the tokens; 9 is more than 4"},
         std::pair{ints({1, 2}, {0, 4}), "input 1 has rank 2; 1 is needed"}}) {
     const std::string text = error(starts);
     EXPECT_NE(text.find(words), std::string::npos) << text;

@@ -16,8 +16,7 @@ class Region final : public StandardPlugin {
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     TRY(require_rank(inputs, 0, 4));
     const int64_t wanted = num_ * (kCoordinates + 1 + classes_);
-    TRY(require(inputs[0][1].number().value_or(wanted) == wanted, "input 0 has ", inputs[0][1].number().value_or(0),
-                " channels; num, coords and classes say ", wanted));
+    TRY(require_extent(inputs, 0, 1, wanted, "as num, coords and classes say"));
     return std::vector<Shape>{inputs[0]};
   }
   std::vector<Value> add_layers(Layers&, std::span<const Value> inputs) const override {

@@ -14,9 +14,8 @@ class Reorg final : public StandardPlugin {
   explicit Reorg(int64_t stride) : stride_(stride) {}
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     TRY(require_rank(inputs, 0, 4));
-    TRY(require_divisible(inputs[0][1], stride_ * stride_, "channels"));
-    TRY(require_divisible(inputs[0][2], stride_, "rows"));
-    TRY(require_divisible(inputs[0][3], stride_, "columns"));
+    TRY(require_divisible(inputs, 0, 1, stride_ * stride_, "the square of the stride"));
+    for (const size_t axis : {2U, 3U}) TRY(require_divisible(inputs, 0, axis, stride_, "the stride"));
     return std::vector<Shape>{
         {inputs[0][0], inputs[0][1] * (stride_ * stride_), inputs[0][2] / stride_, inputs[0][3] / stride_}};
   }
@@ -29,10 +28,6 @@ class Reorg final : public StandardPlugin {
   }
 
  private:
-  static Status require_divisible(const Dim& extent, int64_t by, const char* what) {
-    return require(!extent.number() || *extent.number() % by == 0, "there are ", extent.number().value_or(0), " ", what,
-                   "; they are not divisible by ", by);
-  }
   int64_t stride_;
 };
 

@@ -30,9 +30,11 @@ TEST_P(Reorg, MovesPixelsAsDarknetDoes) {
 }
 
 TEST_P(Reorg, RefusesImagesThatDoNotDivide) {
-  EXPECT_NE(error_of("Reorg_TRT", GetParam(), by_two, {noise({1, 4, 3, 4}, 1)}).find("there are 3 rows"),
+  EXPECT_NE(error_of("Reorg_TRT", GetParam(), by_two, {noise({1, 4, 3, 4}, 1)})
+                .find("axis 2 of input 0 has to be divisible by 2, the stride; it is 3"),
             std::string::npos);
-  EXPECT_NE(error_of("Reorg_TRT", GetParam(), by_two, {noise({1, 6, 4, 4}, 1)}).find("there are 6 channels"),
+  EXPECT_NE(error_of("Reorg_TRT", GetParam(), by_two, {noise({1, 6, 4, 4}, 1)})
+                .find("axis 1 of input 0 has to be divisible by 4, the square of the stride; it is 6"),
             std::string::npos);
   EXPECT_NE(
       error_of("Reorg_TRT", GetParam(), Attributes().set("stride", std::vector<int32_t>{0}), {noise({1, 4, 4, 4}, 1)})

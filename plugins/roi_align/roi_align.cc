@@ -26,10 +26,14 @@ class RoiAlign final : public StandardPlugin {
     TRY(require_rank(inputs, 0, 4));
     TRY(require_rank(inputs, 1, 2));
     TRY(require_rank(inputs, 2, 1));
+    TRY(require_extent(inputs, 1, 1, 4, "as many numbers as a region has"));
+    TRY(require_equal(inputs, 1, 0, 2, 0));
     return std::vector<Shape>{{inputs[1][0], inputs[0][1], how_.height, how_.width}};
   }
   std::vector<Value> add_layers(Layers&, std::span<const Value> inputs) const override {
-    return {plugins::roi_align(inputs[0], inputs[1], inputs[2], how_)};
+    const Value& rois = inputs[1];
+    return {plugins::roi_align(inputs[0], rois.extent(1).number() ? rois : reshape(rois, {rois.extent(0), 4}),
+                               inputs[2], how_)};
   }
 
  private:

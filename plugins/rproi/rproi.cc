@@ -36,17 +36,16 @@ class Rproi final : public StandardPlugin {
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     for (size_t i = 0; i < 4; ++i) TRY(require_rank(inputs, i, 4));
     for (size_t i = 0; i < 2; ++i) {
-      const int64_t wanted = (i == 0 ? 2 : 4) * num_anchors(), given = inputs[i][1].number().value_or(wanted);
-      TRY(require(given == wanted, "input ", i, " has ", given, " channels; ", num_anchors(), " anchors have ",
-                  wanted));
+      const int64_t wanted = (i == 0 ? 2 : 4) * num_anchors();
+      TRY(require_extent(inputs, i, 1, wanted, str("as ", num_anchors(), " anchors need")));
+      TRY(require_equal(inputs, 2, 0, i, 0));
     }
     for (size_t axis = 2; axis < 4; ++axis) {
-      const int64_t extent = inputs[2][axis].number().value_or(0);
-      TRY(require(extent > 0, "axis ", axis, " of input 2 is not known, or 0"));
-      for (size_t i = 0; i < 2; ++i)
-        TRY(require(inputs[i][axis].number().value_or(extent) == extent, "axis ", axis, " of input ", i, " has ",
-                    inputs[i][axis].number().value_or(0), " elements, of input 2 ", extent));
+      TRY(require(inputs[2][axis].number().value_or(0) > 0, "axis ", axis, " of input 2 is not known, or 0"));
+      for (size_t i = 0; i < 2; ++i) TRY(require_equal(inputs, 2, axis, i, axis));
     }
+    TRY(require_equal(volume_of(inputs[3]), inputs[2][0] * 3,
+                      "input 3 has to have 3 elements for each image of input 2"));
     const auto& [rows, columns, scale] = settings_.pooling;
     const Dim& batch = inputs[2][0];
     return std::vector<Shape>{{batch, 1, settings_.choice.most, 4},

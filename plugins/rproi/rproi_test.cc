@@ -145,14 +145,16 @@ TEST(Rproi, SaysWhatIsWrong) {
   const auto error = [](const Case& c, const Inputs& in) {
     return error_of("RPROI_TRT", "1", attributes(c), in.all());
   };
-  EXPECT_NE(error({.num_ratios = 2}, {}).find("input 0 has 12 channels; 4 anchors have 8"), std::string::npos);
+  EXPECT_NE(error({.num_ratios = 2}, {}).find("axis 1 of input 0 has to be 8 long, as 4 anchors need; it is 12"),
+            std::string::npos);
   EXPECT_NE(error({.num_ratios = 4}, {}).find("anchorsRatioCount is 4; anchorsRatios has 3 numbers"),
             std::string::npos);
   EXPECT_NE(error({.most = 3841}, {}).find("nmsMaxOut 3841"), std::string::npos);
   EXPECT_NE(error({.scale = 0}, {}).find("spatialScale 0"), std::string::npos);
   Inputs in;
   in.map = noise({kImages, kChannels, kHeight, 8}, 3);
-  EXPECT_NE(error({}, in).find("axis 3 of input 0 has 7 elements, of input 2 8"), std::string::npos);
+  EXPECT_NE(error({}, in).find("axis 3 of input 0 has to be as long as axis 3 of input 2; it is 7, not 8"),
+            std::string::npos);
   in.map.extents.pop_back();
   EXPECT_NE(error({}, in).find("input 2 has rank 3; 4 is needed"), std::string::npos);
   in = Inputs();

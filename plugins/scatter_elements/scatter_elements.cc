@@ -23,7 +23,14 @@ class ScatterElements final : public StandardPlugin {
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     const auto rank = static_cast<int>(inputs[0].size());
     TRY(require(axis_ >= -rank && axis_ < rank, "axis is ", axis_, "; data has rank ", rank));
-    for (const size_t i : {1U, 2U}) TRY(require_rank(inputs, i, inputs[0].size()));
+    TRY(require_rank(inputs, 1, inputs[0].size()));
+    TRY(require_same(inputs, 1, 2));
+    for (int i = 0; i < rank; ++i) {
+      const auto axis = static_cast<size_t>(i);
+      if (i == (axis_ < 0 ? axis_ + rank : axis_)) continue;
+      TRY(require_at_most(inputs[1][axis], inputs[0][axis],
+                          str(axis_text(1, axis), " has to be no longer than ", axis_text(0, axis))));
+    }
     return std::vector<Shape>{inputs[0]};
   }
   std::vector<Value> add_layers(Layers&, std::span<const Value> inputs) const override {

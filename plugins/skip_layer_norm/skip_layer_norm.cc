@@ -36,9 +36,8 @@ class SkipLayerNorm final : public StandardPlugin {
     TRY(require(!inputs[0].empty(), "input 0 is a scalar"));
     if (form_.is_by_channels) TRY(require_rank(inputs, 0, 4));
     TRY(require_same(inputs, 0, 1));
-    const auto hidden = inputs[0][static_cast<size_t>(hidden_axis(static_cast<int>(inputs[0].size())))].number();
-    TRY(require(!hidden || static_cast<size_t>(*hidden) == gamma_.size(), "input 0 has ", hidden.value_or(0),
-                " hidden units; gamma has ", gamma_.size()));
+    const auto hidden = static_cast<size_t>(hidden_axis(static_cast<int>(inputs[0].size())));
+    TRY(require_extent(inputs, 0, hidden, std::ssize(gamma_), "as many as gamma has"));
     return std::vector<Shape>(static_cast<size_t>(num_outputs()), inputs[0]);
   }
   std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const override {

@@ -10,8 +10,7 @@ class SpecialSlice final : public StandardPlugin {
  public:
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     TRY(require_rank(inputs, 0, 3));
-    TRY(require(inputs[0][2].number().value_or(6) == 6, "a detection has ", inputs[0][2].number().value_or(6),
-                " numbers; 6 are needed"));
+    TRY(require_extent(inputs, 0, 2, 6, "as many numbers as a detection has"));
     return std::vector<Shape>{{inputs[0][0], inputs[0][1], 4}};
   }
   std::vector<Value> add_layers(Layers&, std::span<const Value> inputs) const override {

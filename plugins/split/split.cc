@@ -19,8 +19,7 @@ class Split final : public StandardPlugin {
     TRY(require(axis_ >= -rank && axis_ < rank, "axis is ", axis_, "; input 0 has rank ", rank));
     const auto axis = static_cast<size_t>(axis_ < 0 ? axis_ + rank : axis_);
     const int64_t total = std::accumulate(lengths_.begin(), lengths_.end(), int64_t{0});
-    TRY(require(inputs[0][axis].number().value_or(total) == total, "the lengths add up to ", total, "; axis ", axis,
-                " has ", inputs[0][axis].number().value_or(total)));
+    TRY(require_extent(inputs, 0, axis, total, "as output_lengths add up to"));
     std::vector<Shape> shapes(lengths_.size(), inputs[0]);
     for (size_t i = 0; i < shapes.size(); ++i) shapes[i][axis] = lengths_[i];
     return shapes;

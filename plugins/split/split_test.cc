@@ -19,7 +19,11 @@ TEST(Split, CutsAnAxis) {
 
 TEST(Split, RefusesLengthsThatDoNotFit) {
   const Tensor x = noise({2, 5, 3}, 1);
-  EXPECT_NE(error_of("Split", "1", parts(1, {1, 3}), {x}).find("the lengths add up to 4; axis 1 has 5"),
+  EXPECT_NE(error_of("Split", "1", parts(1, {1, 3}), {x})
+                .find("axis 1 of input 0 has to be 4 long, as output_lengths add up to; it is 5"),
+            std::string::npos);
+  EXPECT_NE(run(Way::kDynamicLayers, "Split", "1", parts(1, {1, 3}), {x})
+                .error.find("Split version 1: axis 1 of input 0 has to be 4 long, as output_lengths add up to"),
             std::string::npos);
   EXPECT_NE(error_of("Split", "1", parts(3, {1, 3}), {x}).find("axis is 3; input 0 has rank 3"), std::string::npos);
   EXPECT_NE(error_of("Split", "1", parts(1, {}), {x}).find("output_lengths are missing"), std::string::npos);

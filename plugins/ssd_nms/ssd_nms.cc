@@ -44,16 +44,39 @@ class SsdNms final : public StandardPlugin {
   Types output_types(std::span<const nv::DataType> inputs) const override { return {inputs[0], nv::DataType::kINT32}; }
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     for (size_t i = 0; i < 3; ++i) TRY(require_rank(inputs, i, 4));
+    TRY(require_fit(inputs));
     const Dim batch = inputs[at(0)][0];
     return std::vector<Shape>{{batch, 1, settings_.how.most, 7}, {batch, 1, 1, 1}};
   }
   std::vector<Value> add_layers(Layers& layers, std::span<const Value> inputs) const override;
 
  private:
+  Status require_fit(std::span<const Shape> inputs) const;
   size_t at(size_t which) const { return static_cast<size_t>(settings_.order[which]); }
   Value decoded(const Value& loc, const Value& prior, const Value& variance) const;
   Settings settings_;
 };
+
+/// Fails unless locations and scores are those of the priors.
+Status SsdNms::require_fit(std::span<const Shape> inputs) const {
+  const Shape &loc = inputs[at(0)], &conf = inputs[at(1)], &prior = inputs[at(2)];
+  TRY(require_extent(inputs, at(2), 1, 2, "for corners and variances"));
+  TRY(require_extent(inputs, at(2), 3, 1, ""));
+  TRY(require_divisible(inputs, at(2), 2, 4, "as many numbers as a prior has"));
+  TRY(require_equal(inputs, at(0), 0, at(1), 0));
+  if (!settings_.shares_priors)
+    TRY(require_one_or(prior[0], loc[0],
+                       str(axis_text(at(2), 0), " has to be 1, or as long as ", axis_text(at(0), 0))));
+  const Dim numbers = loc[1] * loc[2] * loc[3], scores = conf[1] * conf[2] * conf[3];
+  TRY(require_equal(numbers, prior[2] * (settings_.shares_location ? 1 : settings_.num_classes),
+                    str("an image of input ", at(0), " has to have 4 numbers for each prior of input ", at(2),
+                        settings_.shares_location ? "" : " and class")));
+  return require_equal(scores * 4, prior[2] * settings_.num_classes,
+                       str("an image of input ", at(1),
+                           " has to have a score for each of numClasses and each prior of "
+                           "input ",
+                           at(2)));
+}
 
 /// Corners of the boxes, of loc's shape [N, R, Lc, 4]; the others are [N or 1, R, 1, 4].
 Value SsdNms::decoded(const Value& loc, const Value& prior, const Value& variance) const {

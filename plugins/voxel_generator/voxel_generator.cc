@@ -40,6 +40,7 @@ class VoxelGenerator final : public StandardPlugin {
   Result<std::vector<Shape>> output_shapes(std::span<const Shape> inputs) const override {
     TRY(require_rank(inputs, 0, 3));
     TRY(require_rank(inputs, 1, 1));
+    TRY(require_equal(inputs, 0, 0, 1, 0));
     const int64_t numbers = inputs[0][2].number().value_or(-1);
     TRY(require(numbers == 4 || numbers == 5, "points have ", numbers, " numbers each; 4 or 5 are needed"));
     TRY(require(settings_.num_features <= numbers + 6, "voxel_feature_num is ", settings_.num_features, "; there are ",

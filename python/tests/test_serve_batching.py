@@ -274,7 +274,7 @@ def test_large_numbers_keep_rows_of_their_own():
 def test_the_trial_ends_when_loading_is_stopped():
     stop = threading.Event()
     stop.set()
-    with pytest.raises(kiln.Error, match="loading was stopped"):
+    with pytest.raises(LoadStopped):
         why_not_joined(serving.affine_engine(), stop)
 
 

@@ -138,7 +138,7 @@ def test_polls(plan, tmp_path):
 
 def test_memory_is_given_back_between_polls(monkeypatch):
     """However often the files are looked at."""
-    command = importlib.import_module("kiln.serve.__main__")
+    command = importlib.import_module("kiln.serve._command")
     monkeypatch.setattr(command, "_TRIM_SECONDS", 0.3)
     done = []
     monkeypatch.setattr(command, "_give_back_memory", lambda: done.append("trim"))
@@ -257,7 +257,7 @@ def test_wrong_words(plan, words, status, said):
 
 def test_each_flag_has_words():
     """Those of sizes and times are the settings' own, with flags for the names of others."""
-    parser = importlib.import_module("kiln.serve.__main__")._parser()
+    parser = importlib.import_module("kiln.serve._command")._parser()
     told = {action.option_strings[0]: action.help for action in parser._actions if action.option_strings}
     assert not [flag for flag, words in told.items() if not words or words.startswith("(")]
     assert told["--write-seconds"] == "the time for which a client may stop reading an answer (60 s)"

@@ -10,6 +10,7 @@
 #include "ops/dequantize.h"
 #include "ops/fill.h"
 #include "ops/fold.h"
+#include "ops/plugin.h"
 #include "passes/deterministic.h"
 
 namespace kiln::passes {
@@ -46,10 +47,11 @@ bool stays_bytes(const ir::Graph& graph, ir::NodeId id, const PassContext& cx) {
   return cx.multiplies_bytes && node.op.as<ops::Dequantize>() && is_taken_as_bytes(graph, node.outputs[0], cx);
 }
 
-/// Whether all outputs of a node are empty whatever its inputs are. Such a node needs no computing and no kernel.
+/// Whether all outputs of a node are empty whatever its inputs are. Such a node needs no computing and no kernel, unless
+/// it is a plugin, whose code may do more than write its outputs.
 bool makes_nothing(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
-  if (node.op.as<ops::Constant>() || !node.bodies.empty()) return false;
+  if (node.op.as<ops::Constant>() || node.op.as<ops::Plugin>() || !node.bodies.empty()) return false;
   return std::ranges::all_of(node.outputs, [&](ir::ValueId output) {
     const TensorType& type = graph.type(output);
     return type.is_static() && std::ranges::count(type.shape, sym::Expr(0)) > 0;

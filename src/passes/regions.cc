@@ -523,7 +523,8 @@ std::optional<int> group_of(const Op& op) {
 }
 
 ValueId without_if_inputs(const ir::Graph& graph, ValueId value) {
-  while (graph.producer_as<ops::IfInput>(value)) value = graph.node(graph.value(value).producer).inputs[0];
+  while (value != ValueId::kNone && graph.producer_as<ops::IfInput>(value))
+    value = graph.node(graph.value(value).producer).inputs[0];
   return value;
 }
 

@@ -49,7 +49,7 @@ struct Regions {
 
 /// The id of the group that an op is a boundary of; nothing for other ops.
 std::optional<int> group_of(const Op& op);
-/// The value that an IfInput passes on, or the value itself.
+/// The value that an IfInput passes on, or the value itself; of kNone kNone.
 ir::ValueId without_if_inputs(const ir::Graph& graph, ir::ValueId value);
 /// The regions of a network, whose types need not have been inferred. `names` are those of its groups, by the id that
 /// boundaries have. Fails where groups do not nest, where a boundary is missing or too many, and where a value passes

@@ -5,6 +5,7 @@
 
 #include "plugin/api_tensors.h"
 #include "plugin/code_keeper.h"
+#include "plugin/failure_scope.h"
 #include "plugin/library.h"
 #include "plugin/one_at_a_time.h"
 #include "plugin/plugin_stream.h"
@@ -115,7 +116,8 @@ class V2Plugin final : public PluginObject {
   Status infer(InferContext& cx, int num_tensors) const override {
     TRY(require(num_tensors == cx.num_inputs(), identity_, " has ", cx.num_inputs() - num_tensors,
                 " shape inputs; only plugins of version 3 take them"));
-    return interface_->infer(cx, identity_);
+    const FailureScope failure;
+    return failure.explained(interface_->infer(cx, identity_), identity_);
   }
   const std::vector<int>& size_outputs() const override { return no_sizes_; }
   bool knows_scales() const override { return interface_->knows_scales(); }

@@ -6,6 +6,7 @@
 #include "api/base/convert.h"
 #include "plugin/api_tensors.h"
 #include "plugin/code_keeper.h"
+#include "plugin/failure_scope.h"
 #include "plugin/fields.h"
 #include "plugin/kernel_launch.h"
 #include "plugin/library.h"
@@ -133,7 +134,10 @@ class V3Plugin final : public PluginObject {
 
   const PluginIdentity& identity() const override { return identity_; }
   int num_outputs() const override { return parts_.build ? parts_.build->getNbOutputs() : -1; }
-  Status infer(InferContext& cx, int num_tensors) const override;
+  Status infer(InferContext& cx, int num_tensors) const override {
+    const FailureScope failure;
+    return failure.explained(ask_outputs(cx, num_tensors), identity_);
+  }
   const std::vector<int>& size_outputs() const override { return size_outputs_; }
   bool supports(std::span<const PluginTensor> tensors, int num_inputs, int position) const override {
     const auto descs = dynamic_descs_of(tensors);
@@ -173,6 +177,7 @@ class V3Plugin final : public PluginObject {
   struct Shapes {
     std::vector<nv::DimsExprs> tensors, outputs;
   };
+  Status ask_outputs(InferContext& cx, int num_tensors) const;
   Result<Shapes> ask_shapes(const InferContext& cx, int num_tensors, ShapeExpressions& expressions) const;
   Result<std::vector<DType>> output_types(const InferContext& cx, int num_tensors) const;
   Result<std::vector<int>> tactics(Build& build) const;
@@ -232,7 +237,7 @@ Result<V3Plugin::Shapes> V3Plugin::ask_shapes(const InferContext& cx, int num_te
   return result;
 }
 
-Status V3Plugin::infer(InferContext& cx, int num_tensors) const {
+Status V3Plugin::ask_outputs(InferContext& cx, int num_tensors) const {
   const int num_outputs = cx.num_outputs();
   const std::vector<DType> types = TRY(output_types(cx, num_tensors));  // first, as plugins expect who keep them
   ShapeExpressions expressions(cx, num_outputs);

@@ -117,6 +117,18 @@ TEST_F(Promises, EmptyTensorsAreLikeOthers) {
             (Calls{"onShapeChange 0x3 -> 0x3", "enqueue", "enqueue", "onShapeChange 2x3 -> 2x3", "enqueue"}));
 }
 
+TEST_F(Promises, TensorsThatAreAlwaysEmptyAreLikeOthers) {
+  Program p;
+  ASSERT_TRUE(p.chain({0, 3}));
+  const auto loaded = p.load();
+  ASSERT_TRUE(loaded);
+  Floats x(1), y(1);
+  loaded->set("x", x), loaded->set("y", y);
+  p.journal.clear();
+  ASSERT_TRUE(loaded->run()) << p.logger.take_errors();
+  EXPECT_EQ(p.journal.all(), (Calls{"onShapeChange 0x3 -> 0x3", "enqueue"}));
+}
+
 TEST_F(Promises, ConfiguringTellsTheProfile) {
   Program p;
   std::vector<std::string> told;

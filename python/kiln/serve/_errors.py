@@ -45,6 +45,13 @@ class ServeError(Exception):
         """Whether a part of the request's body was not read: its connection is of no more use."""
 
 
+class LoadStopped(ServeError):
+    """A load was ended, or not begun, because the server stops."""
+
+    def __init__(self) -> None:
+        super().__init__(Reason.UNAVAILABLE, "the server stops")
+
+
 def milliseconds(ns: int) -> str:
     """A time in words. Clients give microseconds, which are told of short times only."""
     return f"{ns / 1e6:.0f} ms" if ns >= 10_000_000 else f"{ns / 1e6:.3f}".rstrip("0").rstrip(".") + " ms"

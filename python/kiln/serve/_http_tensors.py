@@ -23,6 +23,7 @@ HEADER_LENGTH = "inference-header-content-length"
 _LONG_JSON = 1 << 17
 _MANY_NUMBERS = 1 << 14  # and of so many an answer is written at once
 
+_LONGEST_TOLD = 40  # characters of a number, in an error
 
 Spec = tuple[str, str, tuple[int, ...]]
 """An input of a model: name, type, and shape, in which -1 is an extent that a request decides."""
@@ -113,12 +114,22 @@ def _parameters(owner: dict[str, Any], where: str) -> dict[str, Any]:
     return found
 
 
+def _check_finite(text: str) -> float:
+    found = float(text)
+    if math.isinf(found):
+        raise invalid(f"the request has the number {text[:_LONGEST_TOLD]}, which is beyond FP64")
+    return found
+
+
 class _JsonReader:
     """Reads the JSON of a request, and takes the inputs that are bytes behind it."""
 
     def __init__(self, model: str, version: str, data: np.ndarray, json_size: int):
         self.call, self.binary = Call(model, version), Binary()
         self._data, self._at = data, json_size
+        self._json_size = json_size
+        self._is_finite = False
+        """Whether all numbers are known to be finite that the JSON spells in digits."""
 
     def read(self) -> None:
         try:
@@ -165,8 +176,18 @@ class _JsonReader:
                 raise invalid(
                     f"{where} has {data.size} elements as data; its shape {list(shape)} has {math.prod(shape)}"
                 )
+            if data.dtype.kind not in "biu" and not self._is_finite and bool(np.isinf(data).any()):
+                self._check_numbers()
             data = data.view(np.uint8)
         self.call.add_tensor(name, datatype, shape, data)
+
+    def _check_numbers(self) -> None:
+        """Raises ServeError for a number beyond FP64, of which Python makes infinity. The name `Infinity` is one.
+
+        It reads the JSON again: a function for each number, which json would call, takes longer than all else.
+        """
+        json.loads(bytes(self._data[: self._json_size]), parse_float=_check_finite)
+        self._is_finite = True
 
     def _read_output(self, entry: Any) -> None:
         if not isinstance(entry, dict):

@@ -41,7 +41,8 @@ class _Collector:
         yield GaugeMetricFamily("kiln_request_bytes", "Bytes of requests in the server, and of answers", value=used)
         states = GaugeMetricFamily("kiln_model_ready", "Whether a version of a model is served", labels=_LABELS)
         for row in server.repository.index():
-            states.add_metric([row["name"], row["version"]], float(row["state"] == "READY"))
+            ready = row["state"] == "READY" and not server.is_stopping
+            states.add_metric([row["name"], row["version"]], float(ready))
         yield states
         for name, text, refusals in (
             ("kiln_refused", "Requests for inference that were refused without being queued", server.refusals),

@@ -15,7 +15,7 @@ from .._engine import Engine
 from .._errors import Error
 from ._batcher import Closed, Request
 from ._config import ConfigError, check_supported, complete, placement_of, rules_of
-from ._errors import Reason, ServeError
+from ._errors import LoadStopped, Reason, ServeError
 from ._instance import default_instances
 from ._settings import Settings
 from ._sources import BuildShapes, EngineSource, FolderSource, Found, Source, folders_of, open_engine
@@ -190,11 +190,12 @@ class Repository:
     def load(self, name: str, override: Any = None) -> None:
         """Loads a model, or loads it anew. `override` is a ModelConfig in place of the one in its folder.
 
-        Raises ServeError where no version can be loaded; the old ones are served on then.
+        Raises ServeError where no version can be loaded; the old ones are served on then. LoadStopped is one of them.
         """
         self._find_new_folder(name)
         model = self._model(name)
         with model.changing:
+            self._check_goes_on()
             before = model.state
             model.unloaded_by_client = False
             if not model.versions:
@@ -204,6 +205,11 @@ class Repository:
                 found = model.source.find(override)
                 warnings = check_supported(found.config)
                 versions, failed = self._load_versions(model.source, found)
+            except LoadStopped as failure:
+                if not model.versions:
+                    model.state, model.reason = UNAVAILABLE, str(failure)
+                log.info("the load of %s was ended", name, extra={"model": name})
+                raise
             except Exception as failure:  # of the configuration: no version can be loaded
                 self._load_failed(name, model, before, fingerprint, _words(failure), cause=failure)
             except BaseException:
@@ -259,7 +265,11 @@ class Repository:
             config = type(found.config)()
             config.CopyFrom(found.config)
             try:
+                self._check_goes_on()
                 versions[number] = self._load_version(source, found, number, file, config)
+            except LoadStopped:
+                _close_all(versions)
+                raise
             except Exception as failure:
                 failed[number] = _words(failure)
                 if not isinstance(failure, _EXPECTED):
@@ -336,10 +346,10 @@ class Repository:
         """Loads all known models. Returns the reasons of those that failed, by name."""
         failed = {}
         for name in self.names():
-            if self._stop_loading.is_set():
-                break
             try:
                 self.load(name)
+            except LoadStopped:
+                break
             except ServeError as failure:
                 failed[name] = str(failure)
         return failed
@@ -347,6 +357,11 @@ class Repository:
     def stop_loading(self) -> None:
         """Ends builds that are under way, and begins no more. May be called by a handler of signals."""
         self._stop_loading.set()
+
+    def _check_goes_on(self) -> None:
+        """Raises LoadStopped where no more is to be loaded."""
+        if self._stop_loading.is_set():
+            raise LoadStopped
 
     def rescan(self) -> None:
         """Loads models whose files have changed or are new, and takes out those whose folder is gone."""
@@ -362,6 +377,8 @@ class Repository:
             elif not model.unloaded_by_client and source.fingerprint() != model.fingerprint:
                 try:
                     self.load(name)
+                except LoadStopped:
+                    break
                 except ServeError:
                     pass  # the log and the index have the reason
 

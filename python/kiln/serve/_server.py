@@ -30,7 +30,7 @@ from ._repository import Repository
 from ._settings import Settings
 from ._sources import BuildShapes, EngineSource, FileSource, OnlyShapes
 from ._statistics import Refusals
-from ._threads import LoopThread
+from ._threads import LoopThread, Occasion
 from ._types import OF_ENGINE
 from ._version import Tensor, Version
 
@@ -98,6 +98,7 @@ class Server:
         self._limit = 0.0  # seconds that requests get to end when the server stops
         self._drains: list[Drain] = []
         self._threads: list[LoopThread] = []
+        self._ending = Occasion()
         self._loader = concurrent.futures.ThreadPoolExecutor(_MOST_LOADS, "kiln-load")
 
     # Life.
@@ -118,7 +119,7 @@ class Server:
                 thread.start()
             self.failed = self.repository.load_all()
         except BaseException:
-            self._state = "stopping"
+            self._end_loads()
             self._close_ports(0)
             self.repository.close(0)
             self._state = "stopped"
@@ -127,17 +128,20 @@ class Server:
             self._state = "ready"
         if self.failure is not None and self._state == "ready":  # a port ended between these two
             self._state = "failed"
+        if self.is_stopping:
+            return self
         addresses = {"http": self.http_address, "grpc": self.grpc_address, "failed": self.failed}
         log.info("serving %d models", len(self.repository.names()) - len(self.failed), extra=addresses)
         return self
 
     def refuse(self) -> None:
-        """Refuses new requests in words from now on, with its ports open, and goes on with those that it has.
+        """Refuses new requests in words from now on, with its ports open, and goes on with those that it has. What is
+        being loaded ends.
 
         It is what comes before `stop` where others send requests until they have seen that the server is not ready.
         """
         if self._state in ("loading", "ready", "failed"):
-            self._state = "stopping"
+            self._end_loads()
 
     def stop(self, seconds: float | None = None) -> int:
         """Stops taking requests, waits up to `seconds` for those that it has, and frees all.
@@ -147,7 +151,7 @@ class Server:
         if self._state in ("new", "stopped"):
             self._state = "stopped"
             return 0
-        self._state = "stopping"
+        self._end_loads()
         limit = self.settings.drain_seconds if seconds is None else seconds
         end = time.monotonic() + limit
         log.info("stopping; requests get %g s to end", limit)
@@ -157,6 +161,12 @@ class Server:
         self._state = "stopped"
         log.info("stopped", extra={"requests_lost": lost})
         return lost
+
+    def _end_loads(self) -> None:
+        """Begins to stop: clients whose models are being loaded are told at once."""
+        self._state = "stopping"
+        self.repository.stop_loading()
+        self._ending.happen()
 
     def __enter__(self) -> Server:
         return self.start()
@@ -285,8 +295,19 @@ class Server:
         await self._in_loader(self.repository.unload, name)
 
     async def _in_loader(self, change: Callable[..., None], *arguments: Any) -> None:
+        """Changes the repository, and raises ServeError at once when the server stops, whatever becomes of the change."""
         # Threads of their own: loads take long, and requests wait for the loop's.
-        await asyncio.get_running_loop().run_in_executor(self._loader, change, *arguments)
+        changed = asyncio.get_running_loop().run_in_executor(self._loader, change, *arguments)
+        with self._ending.awaited() as ending:
+            try:
+                await asyncio.wait({changed, ending}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                changed.cancel()  # nothing where it is done; one that has not begun does not begin
+        failure = changed.exception() if changed.done() and not changed.cancelled() else None
+        if self.is_stopping:
+            raise stopping()
+        if failure is not None:
+            raise failure
 
     # For the program.
 

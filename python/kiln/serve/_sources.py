@@ -16,6 +16,7 @@ from .._compile import load
 from .._engine import Engine
 from .._errors import Error, Messages, make_logger
 from ._config import FILE_NAMES, ONNX, PLAN, ConfigError, Placement, choose_versions, platform_of, read_config
+from ._errors import LoadStopped
 from ._messages import ModelConfig
 from ._settings import Settings
 
@@ -219,7 +220,7 @@ def open_engine(
 ) -> Engine:
     """Loads a plan, or builds an ONNX file, unless `stop` is set meanwhile.
 
-    Raises ConfigError, `kiln.Error`, OSError and ValueError.
+    Raises ConfigError, `kiln.Error`, OSError, ValueError, and LoadStopped where `stop` has ended the build.
     """
     platform = platform_of_file(path)
     if config.platform and config.platform != platform:
@@ -259,18 +260,30 @@ def _build_onnx(
     if tf32 not in (None, "true", "false"):
         raise ConfigError(f"parameter tf32 is {tf32!r}; it may be true or false")
     preferred = list(config.dynamic_batching.preferred_batch_size)
+    stopped = Event()
+
+    def goes_on(*_: object) -> bool:
+        if stop.is_set():
+            stopped.set()
+        return not stopped.is_set()
+
     log.info("building %s; a plan loads faster: trtexec --onnx=... --saveEngine=model.plan", path)
-    return build(
-        path,
-        shapes=_ranges(path, wanted, most, max(preferred, default=0), must_fit),
-        precision=_parameter(config, "precision"),
-        optimization_level=None if level is None else int(level),
-        tf32=None if tf32 is None else tf32 == "true",
-        timing_cache=_parameter(config, "timing_cache"),
-        device=place.device,
-        progress=lambda share, text: not stop.is_set(),
-        name=config.name,
-    )
+    try:
+        return build(
+            path,
+            shapes=_ranges(path, wanted, most, max(preferred, default=0), must_fit),
+            precision=_parameter(config, "precision"),
+            optimization_level=None if level is None else int(level),
+            tf32=None if tf32 is None else tf32 == "true",
+            timing_cache=_parameter(config, "timing_cache"),
+            device=place.device,
+            progress=goes_on,
+            name=config.name,
+        )
+    except Error:
+        if stopped.is_set():
+            raise LoadStopped from None
+        raise
 
 
 def _ranges(path: pathlib.Path, wanted: BuildShapes, most: int, usual: int, must_fit: bool) -> dict[str, Any]:

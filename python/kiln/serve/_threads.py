@@ -6,9 +6,43 @@ import asyncio
 import contextlib
 import logging
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 
 log = logging.getLogger("kiln.serve")
+
+
+class Occasion:
+    """Something that happens once, for which coroutines of any loops wait."""
+
+    def __init__(self) -> None:
+        self._has_come = False
+        self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = set()
+
+    def happen(self) -> None:
+        """Any thread may call it, and a handler of signals: it takes no lock."""
+        self._has_come = True
+        for loop, future in list(self._waiting):
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(_set, future)
+
+    @contextlib.contextmanager
+    def awaited(self) -> Iterator[asyncio.Future[None]]:
+        """A future of the running loop that is done when it has happened."""
+        loop = asyncio.get_running_loop()
+        one = (loop, loop.create_future())
+        self._waiting.add(one)
+        try:
+            if self._has_come:  # perhaps before there was somebody to tell
+                _set(one[1])
+            yield one[1]
+        finally:
+            self._waiting.discard(one)
+            one[1].cancel()
+
+
+def _set(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
 
 
 class LoopThread:

@@ -14,6 +14,7 @@ from .._arrays import numpy_dtype
 from .._engine import Engine
 from .._errors import Error
 from .._shapes import Range
+from ._errors import LoadStopped
 
 # The share of the largest output by which rows may differ when another kernel computes them: TF32 and half round.
 _TOLERANCE = 0.02
@@ -127,7 +128,7 @@ class _Trial:
     def run(self, *parts: list[np.ndarray]) -> list[np.ndarray]:
         """The outputs of parts that are one batch."""
         if self.stop is not None and self.stop.is_set():
-            raise Error("loading was stopped")
+            raise LoadStopped
         arrays = [np.concatenate(pieces) for pieces in zip(*parts)]
         found: Any = self.engine(*arrays)
         return [found] if len(self.engine.outputs) == 1 else list(found)
@@ -168,7 +169,7 @@ def why_not_joined(engine: Engine, stop: Event | None = None) -> str | None:
 
     Runs batches of two parts. A part's results have to keep every bit when the other part changes, whatever the
     magnitudes and signs of both. They have to be about the same when the parts change places, and when a part runs
-    alone. Raises `kiln.Error` when `stop` is set meanwhile.
+    alone. Raises `LoadStopped` when `stop` is set meanwhile.
 
     The runs have a thread of their own. The engine's next thread takes over its execution context when it has ended.
     """
@@ -195,6 +196,5 @@ def _why_not_joined(engine: Engine, stop: Event | None) -> str | None:
         try:
             reason = trial.neighbours(a, b, c)
         except Error:  # values that the engine refuses say nothing of rows
-            if stop is not None and stop.is_set():
-                raise
+            pass
     return reason

@@ -156,6 +156,9 @@ struct KilnPrivateEntry {
   /// 0: where KILN_DEVICE says. Streams of the CPU's engines are `stream`'s. Returns what held before.
   int32_t (*use_host)(int32_t on);
   KilnEnqueueKind (*enqueue_kind)();  ///< of the plugin's enqueue that this thread calls
+  /// Why a call of a plugin fails that this thread is in: "Split version 1", "getOutputShapes: there are no inputs".
+  /// Not 0: the error of who calls it has these words. 0: nobody has them; they belong to the log.
+  int32_t (*tell_failure)(const char* plugin, const char* words);
 };
 enum : uint32_t { kKilnEntryVersion = 2 };
 

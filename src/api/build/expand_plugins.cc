@@ -58,7 +58,7 @@ void describe_layers(ir::Graph& graph, ir::NodeId first, const ir::Node& plugin)
   }
 }
 
-/// Whether no axis is of two different numbers. What a run tells has no number.
+/// Whether no axis is of two different numbers. Of extents that a run tells, the layers have conditions (Assertion).
 bool may_be_equal(const TensorType& a, const TensorType& b) {
   if (a.dtype != b.dtype || a.rank() != b.rank()) return false;
   return std::ranges::equal(a.shape, b.shape, [](const sym::Expr& one, const sym::Expr& other) {

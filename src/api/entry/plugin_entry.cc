@@ -5,6 +5,7 @@
 #include "ops/enqueue_kind.h"
 #include "ops/roi_align.h"
 #include "ops/scatter.h"
+#include "plugin/failure_scope.h"
 
 namespace kiln::api {
 namespace {
@@ -63,6 +64,14 @@ KilnEnqueueKind enqueue_kind() {
   static_assert(static_cast<int32_t>(EnqueueKind::kRecording) == kKilnRecording);
   static_assert(static_cast<int32_t>(EnqueueKind::kCapture) == kKilnCapture);
   return static_cast<KilnEnqueueKind>(EnqueueScope::kind());
+}
+
+int32_t tell_failure(const char* plugin, const char* words) {
+  try {
+    return int32_t{plugin::FailureScope::tell(plugin, words)};
+  } catch (...) {  // there is no memory
+    return 0;
+  }
 }
 
 KilnPluginEntry plugin_entry() { return {set_expander, add_scatter_elements, add_roi_align}; }

@@ -7,5 +7,6 @@ namespace kiln::api {
 
 KilnPluginEntry plugin_entry();
 KilnEnqueueKind enqueue_kind();
+int32_t tell_failure(const char* plugin, const char* words);
 
 }  // namespace kiln::api

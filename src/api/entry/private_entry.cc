@@ -34,6 +34,7 @@ KilnStatus kiln_private_entry(KilnPrivateEntry* entry) {
   table.tell_refused_launch = tell_refused_launch;
   table.use_host = [](int32_t on) { return int32_t{use_host(on != 0)}; };
   table.enqueue_kind = enqueue_kind;
+  table.tell_failure = tell_failure;
   const uint32_t size = entry->size;
   std::memset(static_cast<void*>(entry), 0, size);
   std::memcpy(static_cast<void*>(entry), &table, table.size);
