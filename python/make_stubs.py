@@ -46,8 +46,12 @@ class Stubs(StubGen):
 
     def put(self, value, name=None, parent=None):
         # Layers have these, so that a program may set `__class__`. In a stub they would say that any name can be set.
-        if name not in ("__setattr__", "__delattr__"):
-            super().put(value, name, parent)
+        if name in ("__setattr__", "__delattr__", "__nanobind_internals__"):
+            return
+        if name == "__hash__" and value is None:
+            self.write_ln(f"__hash__: {self.bind('typing', 'ClassVar')}[None]  # type: ignore[assignment]\n")
+            return
+        super().put(value, name, parent)
 
     def put_property(self, prop, name):
         start = len(self.output)

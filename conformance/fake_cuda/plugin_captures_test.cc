@@ -44,7 +44,7 @@ class PluginCaptures : public testing::Test {
     std::unique_ptr<nv::IBuilderConfig> config(builder->createBuilderConfig());
     nv::ITensor* x = network->addInput("x", nv::DataType::kFLOAT, nv::Dims2(-1, 64));
     nv::IOptimizationProfile* profile = builder->createOptimizationProfile();
-    profile->setDimensions("x", nv::OptProfileSelector::kMIN, nv::Dims2(1, 64));
+    profile->setDimensions("x", nv::OptProfileSelector::kMIN, nv::Dims2(0, 64));
     profile->setDimensions("x", nv::OptProfileSelector::kOPT, nv::Dims2(8, 64));
     profile->setDimensions("x", nv::OptProfileSelector::kMAX, nv::Dims2(8, 64));
     config->addOptimizationProfile(profile);
@@ -176,6 +176,16 @@ TEST_F(PluginCaptures, RunsOfAContextWithAProfilerAreNotRecorded) {
   profiler = &times;
   run([](const promises::Enqueue& e) { return copy(e) == cudaSuccess ? 0 : 1; });
   EXPECT_EQ(journal.count("enqueue"), kRuns);
+}
+
+TEST_F(PluginCaptures, NothingOnTheStreamIsEnoughWhereNothingIsWritten) {
+  const auto copies = [](const promises::Enqueue& e) {
+    return promises::volume(e.in[0].dims) == 0 || copy(e) == cudaSuccess ? 0 : 1;
+  };
+  run(copies, {0});
+  EXPECT_GE(journal.count("enqueue"), 1);
+  EXPECT_LE(journal.count("enqueue"), 4) << "a replay calls nothing";
+  EXPECT_TRUE(logger.notices.empty()) << told();
 }
 
 TEST_F(PluginCaptures, SoIsWorkThatTheStreamDoesNotGet) {

@@ -191,13 +191,31 @@ TEST_F(Libraries, WhoseInitialiserThrowsLeaveTheLoaderUsable) {
   EXPECT_TRUE(has("Licensed"));
 }
 
+/// What they did while they were loaded is undone, so that they can be loaded in the other way.
+TEST_F(Libraries, ThatRegisterThemselvesAndCannotBeLoadedAreTakenBack) {
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_NE(failure(file("registers_itself")).find("it exports neither"), std::string::npos);
+    EXPECT_FALSE(is_mapped("registers_itself"));
+    EXPECT_EQ(getPluginRegistry()->getCreator("FromStaticLibrary", "1", ""), nullptr);
+  }
+  EXPECT_NE(failure(file("registers_then_throws")).find("its initialiser threw: no licence"), std::string::npos);
+  EXPECT_FALSE(is_mapped("registers_then_throws"));
+  EXPECT_EQ(getPluginRegistry()->getCreator("FromThrowingLibrary", "1", ""), nullptr);
+}
+
 TEST_F(Libraries, ThatRegisterThemselvesStayLoaded) {
-  EXPECT_NE(failure(file("registers_itself")).find("it exports neither"), std::string::npos);
+  void* const handle = dlopen(file("registers_itself").c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(handle, nullptr);
+  for (int i = 0; i < 2; ++i) {  // also where loadLibrary fails, since the program had loaded it
+    nvinfer1::IPluginCreatorInterface* creator = getPluginRegistry()->getCreator("FromStaticLibrary", "1", "");
+    ASSERT_NE(creator, nullptr);
+    EXPECT_STREQ(creator->getInterfaceInfo().kind, "PLUGIN CREATOR_V3ONE");
+    EXPECT_TRUE(has("FromStaticLibrary"));  // the runtime's parent has it
+    EXPECT_NE(failure(file("registers_itself")).find("it exports neither"), std::string::npos);
+  }
   EXPECT_TRUE(is_mapped("registers_itself"));
-  nvinfer1::IPluginCreatorInterface* creator = getPluginRegistry()->getCreator("FromStaticLibrary", "1", "");
-  ASSERT_NE(creator, nullptr);
-  EXPECT_STREQ(creator->getInterfaceInfo().kind, "PLUGIN CREATOR_V3ONE");
-  EXPECT_TRUE(has("FromStaticLibrary"));  // the runtime's parent has it
+  EXPECT_TRUE(getPluginRegistry()->deregisterCreator(*getPluginRegistry()->getCreator("FromStaticLibrary", "1", "")));
+  dlclose(handle);
 }
 
 TEST_F(Libraries, MayUseTheRegistryThatLoadsThem) {

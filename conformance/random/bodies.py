@@ -182,9 +182,11 @@ def carried_again(body, x, is_counted):
     return body.add(body.choice(("Tanh", "Clip", "Sin")), [y]) if body.chance(0.7) else y
 
 
-def goes_on(body, number, condition):
-    """Whether there is another iteration: as there was this one, by the iteration's number, by data."""
-    kind = body.integer(0, 4)
+def goes_on(body, number, condition, results):
+    """Whether there is another iteration: as there was this one, by the iteration's number, by data, by an extent."""
+    kind = body.integer(0, 5)
+    if kind == 2 and results:
+        return body.add("Less", [body.add("Size", [body.choice(results)]), body.constant(np.int64(body.integer(1, 60)))])
     if kind == 0:
         return body.add("Less", [number, body.constant(np.int64(body.integer(0, 9)))])
     if kind == 1:
@@ -221,7 +223,8 @@ def loop(net):
     number, condition, *states = body.formal
     if net.chance(0.4):
         body.add("Cast", [number], to=TensorProto.FLOAT)
-    results = [goes_on(body, number, condition), *(carried_again(body, x, count.is_constant) for x in states)]
+    results = [carried_again(body, x, count.is_constant) for x in states]
+    results.insert(0, goes_on(body, number, condition, results))
     stacked = [body.own(lambda v: v.rank <= 4 and not v.is_bool) for _ in range(net.integer(0 if carried else 1, 2))]
     if stacked and min(int(a) for a in count.arrays) <= 0 and net.chance(0.8):
         raise Skip  # ONNX Runtime then gives a list of nothing, whatever the rank is

@@ -218,7 +218,8 @@ def gathering_loop(net):
     body.grow(net.integer(0, 2))
     values = []
     lists = [added(body, x, formal, values) for formal in formals]
-    results = [goes_on(body, number, condition), *(body.add("Tanh", [body.add("Add", [state, net.choice(values)])]) for state in states)]
+    results = [goes_on(body, number, condition, states)]
+    results += [body.add("Tanh", [body.add("Add", [state, net.choice(values)])]) for state in states]
     graph, captured = body.close(results, lists)
     graph.input.extend(list_info(formal.name) for formal in formals)
     graph.output.extend(list_info(found.name) for found in lists)
@@ -282,7 +283,7 @@ def pieces_of_loops(net):
     found = insert(body, formal, e)
     if net.chance(0.3):
         found = insert(body, found, x)
-    graph, captured = body.close([goes_on(body, number, condition)], [found])
+    graph, captured = body.close([goes_on(body, number, condition, [])], [found])
     graph.input.append(list_info(formal.name))
     graph.output.append(list_info(found.name))
     before = group.add("SequenceConstruct", [x]) if net.chance(0.6) else group.add("SequenceEmpty", [])

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Allocators that programs derive: of device memory, and of outputs whose sizes only a run knows.
 
 #include <NvInfer.h>
@@ -30,7 +27,7 @@ bool takes_stream_third(const nb::object& method) {
   return nb::len(names) > kThird && nb::cast<std::string>(names[kThird]).find("stream") != std::string::npos;
 }
 
-/// What both classes of allocators do alike.
+/// The methods that both classes of allocators share.
 template <class Base>
 class PythonAllocator : public Base {
  public:

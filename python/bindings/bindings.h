@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // The parts of the module `tensorrt`: each function binds an area of the API, in a file of its own.
 
 #pragma once
@@ -28,7 +25,7 @@ void bind_permutation(nb::module_& m);
 void bind_weights(nb::module_& m);
 void bind_host_memory(nb::module_& m);
 
-// What programs derive
+// Classes that programs derive
 void bind_versioned_interface(nb::module_& m);
 void bind_logger(nb::module_& m);
 void bind_error_recorder(nb::module_& m);

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Ctrl-C during a build: Python's handlers of signals run only in the main thread and only while it runs Python, so a
 // build has to ask for them now and then.
 

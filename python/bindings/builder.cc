@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Builder: makes networks and configurations, and engines of them.
 
 #include <NvInfer.h>
@@ -46,7 +43,7 @@ void bind_building(Class& cls) {
             return plan;
           },
           "network"_a, "config"_a, "kernel_text"_a.none(),
-          "As above. `kernel_text` is there for TensorRT's sake: Python cannot set it.")
+          "Builds a plan as the call without `kernel_text`, which is there for TensorRT's sake: Python cannot set it.")
       .def(
           "build_serialized_network_to_stream",
           [](IBuilder& self, INetworkDefinition& network, IBuilderConfig& config, IStreamWriter& writer) {

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Calibrators of INT8 that programs derive: they give batches and keep what was measured.
 
 #include <NvInfer.h>
@@ -22,7 +19,7 @@ using nvinfer1::APILanguage, nvinfer1::CalibrationAlgoType, nvinfer1::InterfaceI
 using nvinfer1::IInt8Calibrator, nvinfer1::IInt8EntropyCalibrator, nvinfer1::IInt8EntropyCalibrator2,
     nvinfer1::IInt8LegacyCalibrator, nvinfer1::IInt8MinMaxCalibrator;
 
-/// What all calibrators do alike.
+/// The methods that all calibrators share.
 template <class Base>
 class PythonCalibrator : public Base {
  public:

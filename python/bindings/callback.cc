@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-
 #include "callback.h"
 
 #include <pythread.h>
@@ -24,7 +21,7 @@ namespace {
 CallScope* g_newest = nullptr;
 CallScope* g_oldest = nullptr;
 uint64_t g_entered = 0;  ///< Scopes so far.
-/// What was taken off its object while calls were under way, with the number of the newest of these.
+/// Objects that were taken off others while calls were under way, with the number of the newest of these calls.
 auto& g_retired = *new std::deque<std::pair<uint64_t, nb::object>>;  // Python may end after static objects are gone
 PyObject* g_last_logger = nullptr;                                   ///< A weak reference.
 
@@ -43,9 +40,17 @@ Listeners::Listeners() {
   if (logger == nullptr && keeps_[1].is_valid()) logger = nb::cast<ILogger*>(keeps_[1]);
 }
 
-void tell_recorder(IErrorRecorder& recorder, const std::string& message) {
-  recorder.reportError(nvinfer1::ErrorCode::kUNSPECIFIED_ERROR,
-                       message.substr(0, IErrorRecorder::kMAX_DESC_LENGTH).c_str());
+bool Listeners::tell(const std::string& brief, const std::string& full) const {
+  if (recorder != nullptr)
+    recorder->reportError(nvinfer1::ErrorCode::kUNSPECIFIED_ERROR,
+                          brief.substr(0, IErrorRecorder::kMAX_DESC_LENGTH).c_str());
+  if (logger != nullptr) logger->log(ILogger::Severity::kERROR, full.c_str());
+  return logger != nullptr;
+}
+
+void tell_unraisable(const std::string& text, const std::string& where) {
+  PyErr_SetString(PyExc_RuntimeError, text.c_str());
+  nb::python_error().discard_as_unraisable(where.c_str());
 }
 
 std::string type_and_text(const nb::python_error& error) {
@@ -69,13 +74,13 @@ namespace {
 
 bool is_own_channel(CallbackName name, std::string_view interface) { return interface == name.interface; }
 
-/// Tells recorder and logger; false where there is no logger to tell. The logger gets the traceback, too.
+/// Tells recorder and logger; false where there is no logger to tell. The logger gets the traceback, too. A recorder or
+/// a logger that raised is not told of itself.
 bool tell(CallbackName name, const std::string& message, const std::string& traceback = {}) {
-  const Listeners to;
-  if (to.recorder != nullptr && !is_own_channel(name, "IErrorRecorder")) tell_recorder(*to.recorder, message);
-  if (to.logger == nullptr || is_own_channel(name, "ILogger")) return false;
-  to.logger->log(ILogger::Severity::kERROR, (traceback.empty() ? message : message + "\n" + traceback).c_str());
-  return true;
+  Listeners to;
+  if (is_own_channel(name, "IErrorRecorder")) to.recorder = nullptr;
+  if (is_own_channel(name, "ILogger")) to.logger = nullptr;
+  return to.tell(message, traceback.empty() ? message : message + "\n" + traceback);
 }
 
 std::string describe(CallbackName name) { return str(name.interface, ".", name.method); }
@@ -115,9 +120,7 @@ void report_failure(CallbackName name, const char* message) noexcept {
   const nb::gil_scoped_acquire gil;
   try {
     const std::string text = str("the Python method ", describe(name), " ", message);
-    if (tell(name, text)) return;
-    PyErr_SetString(PyExc_RuntimeError, text.c_str());
-    nb::python_error().discard_as_unraisable(describe(name).c_str());
+    if (!tell(name, text)) tell_unraisable(text, describe(name));
   } catch (...) {  // no memory for a text
   }
 }

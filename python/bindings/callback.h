@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Calls between C++ and Python in both directions: what a program's class overrides is called from C++, on any thread,
 // and its exceptions become errors that name the method; calls that may take long or call back run without the GIL.
 
@@ -21,7 +18,7 @@
 
 namespace kiln::python {
 
-/// What an error says was called.
+/// The name of a method in an error's text.
 struct CallbackName {
   const char* interface;
   const char* method;
@@ -31,9 +28,9 @@ struct CallbackName {
 /// of the logger used last. A logger's own exceptions go to sys.unraisablehook. KeyboardInterrupt and its like are kept
 /// and raised when the call returns to Python. Takes the GIL.
 void report_exception(CallbackName name) noexcept;
-/// As report_exception, for a method that the program's class lacks.
+/// Reports a method that the program's class lacks, to the same places as report_exception.
 void report_missing(CallbackName name) noexcept;
-/// A message that is not an exception's, to the same places.
+/// Reports a message that is not an exception's, to the same places as report_exception.
 void report_failure(CallbackName name, const char* message) noexcept;
 
 /// A Python string of C++ text, which need not be valid UTF-8; None for null.
@@ -42,20 +39,24 @@ nb::object to_str(const char* text);
 /// Keeps KeyboardInterrupt or its like, the exception in flight, for the call that is under way. Needs the GIL.
 void keep_interrupt();
 
-/// Who hears of an error of a callback: the recorder and the logger of the call that is under way, else the logger used
-/// last; null where there is none. Keeps their Python objects: to tell the first runs Python, and a call of another
-/// thread may be over when the second one is told. Needs the GIL.
+/// The recorder and the logger that hear of an error of a callback: those of the call that is under way, else the
+/// logger used last; null where there is none. Keeps their Python objects: to tell the first runs Python, and a call of
+/// another thread may be over when the second one is told. Needs the GIL.
 class Listeners {
  public:
   Listeners();
+  /// Tells the recorder as much of `brief` as it takes, and the logger `full`. Returns whether there is a logger; where
+  /// there is none, the error goes to sys.unraisablehook.
+  bool tell(const std::string& brief, const std::string& full) const;
+
   nvinfer1::IErrorRecorder* recorder = nullptr;
   nvinfer1::ILogger* logger = nullptr;
 
  private:
   nb::object keeps_[2];
 };
-/// Tells a recorder as much of a message as it takes.
-void tell_recorder(nvinfer1::IErrorRecorder& recorder, const std::string& message);
+/// Gives sys.unraisablehook an error that is no exception yet. `where` names the method.
+void tell_unraisable(const std::string& text, const std::string& where);
 /// "ValueError: its text", or "ValueError" where there is none, or where the text itself raises.
 std::string type_and_text(const nb::python_error& error);
 
@@ -78,7 +79,7 @@ Result call(const nb::detail::trampoline& self, CallbackName name, Body&& body, 
   return missing();
 }
 
-/// As above; a class that lacks the method is an error, and answers `failure`.
+/// Calls a method that the class has to define: a class that lacks it is an error, and answers `failure`.
 template <class Result, class Body>
 Result call(const nb::detail::trampoline& self, CallbackName name, Body&& body, Result failure) noexcept {
   return call(self, name, std::forward<Body>(body), failure, [&] {
@@ -87,7 +88,7 @@ Result call(const nb::detail::trampoline& self, CallbackName name, Body&& body, 
   });
 }
 
-/// As above, for methods that answer nothing.
+/// Calls a method that answers nothing.
 template <class Result, class Body>
 requires std::is_void_v<Result>
 void call(const nb::detail::trampoline& self, CallbackName name, Body&& body) noexcept {

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // IBuilderConfig: how an engine is to be built.
 
 #include <NvInfer.h>
@@ -84,7 +81,7 @@ void bind_devices(Class& cls) {
           "The stream that tactics are timed on, an int.");
 }
 
-/// What the program implements and the build calls.
+/// Properties for objects that the program implements and the build calls.
 void bind_callbacks(Class& cls) {
   cls.def_prop_rw(
          "int8_calibrator",

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // IExecutionContext: runs of an engine. Addresses, streams and events are ints.
 
 #include <NvInfer.h>
@@ -55,8 +52,12 @@ bool set_communicator(IExecutionContext& self, const nb::object& communicator) {
   if (PyCapsule_CheckExact(communicator.ptr())) {
     pointer = PyCapsule_GetPointer(communicator.ptr(), PyCapsule_GetName(communicator.ptr()));
     if (pointer == nullptr) throw nb::python_error();
+  } else if (size_t address = 0; nb::try_cast(communicator, address)) {
+    pointer = to_pointer(address);
   } else if (!communicator.is_none()) {
-    pointer = to_pointer(nb::cast<size_t>(communicator));
+    throw nb::type_error(str("a communicator is an address as int, a capsule of one, or None, not ",
+                             nb::cast<std::string>(communicator.type().attr("__name__")))
+                             .c_str());
   }
   return self.setCommunicator(pointer);
 }
@@ -168,7 +169,7 @@ void bind_memory(Class& cls) {
           "The configuration that the context was made with.");
 }
 
-/// What watches runs.
+/// Properties for objects that watch runs.
 void bind_watching(Class& cls) {
   cls.def_prop_rw(
          "profiler", &IExecutionContext::getProfiler,

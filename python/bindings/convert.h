@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Conversions between Python's values and the API's that several areas need.
 
 #pragma once
@@ -36,7 +33,7 @@ class Sequence : public nb::object {
 
 /// Extents from a sequence of at most Dims::MAX_DIMS ints; throws ValueError for more of them, TypeError for others.
 nvinfer1::Dims to_dims(const Sequence& sequence);
-/// As to_dims, false instead of an exception.
+/// Reads extents as to_dims does; returns false instead of an exception.
 bool try_dims(nb::handle object, nvinfer1::Dims& dims) noexcept;
 /// Extents like a tuple's, as in "(2, -1)"; "Dims(invalid)" for the shape without a rank that the API answers for
 /// errors.
@@ -44,7 +41,7 @@ std::string to_text(const nvinfer1::Dims& dims);
 /// The number of extents; throws ValueError where there is none.
 size_t checked_rank(const nvinfer1::Dims& dims);
 
-/// The size of an element in bytes; 0 for types of less than a byte.
+/// Size of an element in bytes; 0 for types of less than a byte.
 int64_t size_bytes(nvinfer1::DataType type);
 
 /// The addresses that programs hand over as ints.
@@ -52,21 +49,23 @@ inline void* to_pointer(size_t address) { return reinterpret_cast<void*>(address
 inline size_t to_address(const void* pointer) { return reinterpret_cast<size_t>(pointer); }
 inline cudaStream_t to_stream(size_t handle) { return reinterpret_cast<cudaStream_t>(handle); }
 
-/// Bytes of an object with the buffer protocol (bytes, a memoryview, a numpy array, a host memory); contiguous.
+/// Bytes of an object with the buffer protocol (bytes, a memoryview, a numpy array, a host memory); contiguous, and
+/// held while this lives.
 class Buffer {
  public:
-  /// Throws what Python says where the object has no contiguous buffer.
-  explicit Buffer(nb::handle object) {
-    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
+  /// Throws what Python says where the object has no contiguous buffer. With PyBUF_WRITABLE it has to be writable.
+  explicit Buffer(nb::handle object, int flags = PyBUF_SIMPLE) {
+    if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0) throw nb::python_error();
   }
-  ~Buffer() { PyBuffer_Release(&view_); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  const void* data() const { return view_.buf; }
+  Buffer(Buffer&& other) noexcept : view_(std::exchange(other.view_, {})) {}
+  Buffer& operator=(Buffer&&) = delete;
+  ~Buffer() { PyBuffer_Release(&view_); }  // does nothing for one that was moved from
+
+  char* data() const { return static_cast<char*>(view_.buf); }
   size_t size_bytes() const { return static_cast<size_t>(view_.len); }
 
  private:
-  Py_buffer view_;
+  Py_buffer view_{};
 };
 
 /// An object with the buffer protocol, as an argument.
@@ -76,7 +75,7 @@ class BufferObject : public nb::object {
   NB_OBJECT_DEFAULT(BufferObject, nb::object, "collections.abc.Buffer", has_buffer)
 };
 
-/// What Python's bool() answers.
+/// Whether an object is true, as Python's bool() answers. Throws what its __bool__ raises.
 inline bool is_true(nb::handle object) {
   const int answer = PyObject_IsTrue(object.ptr());
   if (answer < 0) throw nb::python_error();

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Dims and its kin: they behave like tuples of ints whose items can be set, and stand where tuples and lists stand.
 
 #include <NvInfer.h>
@@ -60,9 +57,10 @@ void init_sequence(T* self, const Sequence& shape) {
 }
 
 void bind_base(nb::module_& m) {
-  nb::class_<Dims>(m, "Dims", "Extents of a tensor, outermost first. -1 stands for an extent that is not known yet.")
-      .def(
-          "__init__", [](Dims* self) { new (self) Dims{}; }, "Makes a shape without extents, that of a scalar.")
+  nb::class_<Dims> cls(m, "Dims",
+                       "Extents of a tensor, outermost first. -1 stands for an extent that is not known yet.");
+  cls.def(
+         "__init__", [](Dims* self) { new (self) Dims{}; }, "Makes a shape without extents, that of a scalar.")
       .def(
           "__init__", [](Dims* self, const Sequence& shape) { new (self) Dims(to_dims(shape)); }, "shape"_a,
           "Makes a shape from at most 8 ints.")
@@ -80,6 +78,7 @@ void bind_base(nb::module_& m) {
           "__setitem__", [](Dims& self, int64_t index, int64_t item) { self.d[checked_index(self, index)] = item; },
           "index"_a, "item"_a, "Sets an extent.")
       .def("__setitem__", &set_slice, "slice"_a, "values"_a, "Sets as many extents as there are values.");
+  cls.attr("__hash__") = nb::none();  // equal shapes would need equal hashes, and a shape can change
   nb::implicitly_convertible<Sequence, Dims>();
 }
 

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // ICudaEngine: a network that was built.
 
 #include <NvInfer.h>
@@ -138,7 +135,7 @@ void bind_tensors(Class& cls) {
             return profile_values(self, name, profile);
           },
           "name"_a, "profile_index"_a,
-          "As above, for programs that name the profile first, as TensorRT's module has it.")
+          "The three lists of values, for programs that name the profile first, as TensorRT's module has it.")
       .def("get_aliased_input_tensor", &ICudaEngine::getAliasedInputTensor, "name"_a,
            "The name of the input whose memory an output is written to, or None.")
       .def("is_debug_tensor", &ICudaEngine::isDebugTensor, "name"_a, "Whether a tensor was marked for debugging.");

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Conversions of enums take a member of the very enum alone, as TensorRT's module does: nanobind's own would take any
 // integer that is a value of the enum, members of other enums included.
 
@@ -15,7 +12,7 @@
 
 namespace nanobind::detail {
 
-/// As nanobind's conversion of enums, without those that change the value's type. It is nanobind's specialization with
+/// Nanobind's conversion of enums, without those that change the value's type. It is nanobind's specialization with
 /// a constraint, so that it is preferred.
 template <class T>
 requires std::is_enum_v<T>

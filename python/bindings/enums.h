@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // How the module's enums behave: as those of TensorRT's module, which print "DataType.FLOAT" and "<DataType.FLOAT: 0>".
 
 #pragma once

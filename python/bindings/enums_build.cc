@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Enums of builders, their configuration, and the parser.
 
 #include <NvInfer.h>

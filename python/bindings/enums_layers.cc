@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Enums of networks: kinds of layers and what layers can do.
 
 #include <NvInfer.h>

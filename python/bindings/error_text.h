@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Python's texts and exceptions as UTF-8 of C++, whatever they hold.
 
 #pragma once
@@ -13,8 +10,8 @@ namespace kiln::python {
 
 /// UTF-8 of a Python string. A surrogate without its pair, which UTF-8 does not have, becomes an escape: "\udc80".
 std::string to_utf8(nb::handle text);
-/// What Python prints of an exception that nobody catches. Not the exception's own what(), which reads a null pointer
-/// where a text is not valid Unicode.
+/// The text that Python prints of an exception that nobody catches. Not the exception's own what(), which reads a null
+/// pointer where a text is not valid Unicode.
 std::string traceback_of(const nb::python_error& error);
 
 }  // namespace kiln::python

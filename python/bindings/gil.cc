@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-
 #include "gil.h"
 
 #include <atomic>
@@ -27,11 +24,14 @@ void leave() { --g_num_inside; }
 }  // namespace
 
 PythonLock::PythonLock() : is_held_(nanobind::is_alive() && Py_IsInitialized() != 0 && enter()) {
-  if (is_held_) state_ = PyGILState_Ensure();
+  if (!is_held_) return;
+  state_ = PyGILState_Ensure();
+  PyErr_Fetch(&type_, &value_, &traceback_);
 }
 
 PythonLock::~PythonLock() {
   if (!is_held_) return;
+  PyErr_Restore(type_, value_, traceback_);
   PyGILState_Release(state_);
   leave();
 }

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // The GIL, also while the interpreter ends. Up to Python 3.13 a thread that asks for the GIL when the interpreter has
 // ended is unwound to its start. Frames of C++ do not allow that, and the process aborts. So a thread does not ask any
 // more once another one ends the interpreter, which waits for threads that are in callbacks.
@@ -11,7 +8,9 @@
 
 namespace kiln::python {
 
-/// Holds the GIL while it lives; false where the interpreter is gone, or another thread is taking it down.
+/// Holds the GIL while it lives; false where the interpreter is gone, or another thread is taking it down. An exception
+/// that is being raised waits meanwhile: an object that goes on its way may call the program's Python, which must not
+/// see it, and would lose it.
 class PythonLock {
  public:
   PythonLock();
@@ -26,6 +25,7 @@ class PythonLock {
  private:
   bool is_held_;
   PyGILState_STATE state_{};
+  PyObject *type_ = nullptr, *value_ = nullptr, *traceback_ = nullptr;  ///< The exception that waits.
 };
 
 /// Gives the GIL away while it lives. Where another thread takes the interpreter down meanwhile, this thread stops for

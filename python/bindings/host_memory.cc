@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // IHostMemory: bytes that the library hands out, with Python's buffer protocol.
 
 #include <NvInfer.h>

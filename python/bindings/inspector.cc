@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // EngineInspector: tells of an engine's layers.
 
 #include <NvInfer.h>

@@ -1,10 +1,9 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-
 #include "kept_weights.h"
 
 #include <algorithm>
 #include <unordered_map>
+
+#include "lifetime.h"
 
 namespace kiln::python {
 namespace {
@@ -24,9 +23,9 @@ std::unordered_map<const ILayer*, KeptWeights*>& by_layer() {
 
 }  // namespace
 
-Weights WeightsArgument::weights() {
-  if (!owner_.is_valid()) owner_ = nb::isinstance<Weights>(source_) ? source_ : nb::type<Weights>()(source_);
-  return nb::cast<Weights>(owner_);
+Weights WeightsArgument::weights() const {
+  if (const Weights* given = nullptr; nb::try_cast(source_, given, /*convert=*/false)) return *given;
+  return to_weights(nb::borrow<NumpyArray>(source_));
 }
 
 KeptWeights& KeptWeights::of_network(nb::handle network) {
@@ -59,7 +58,7 @@ void KeptWeights::keep(const Weights& weights, const WeightsArgument& argument) 
 
 nb::handle KeptWeights::owner(const Weights& weights) const {
   const auto found = owners_.find({weights.values, weights.count});
-  return found == owners_.end() ? nb::handle() : nb::handle(found->second.back().owner());
+  return found == owners_.end() ? nb::handle() : nb::handle(found->second.back().source());
 }
 
 void KeptWeights::note(const ILayer& layer) {
@@ -68,6 +67,25 @@ void KeptWeights::note(const ILayer& layer) {
   kept = this;
   layers_.push_back(&layer);
 }
+
+int KeptWeights::traverse(visitproc visit, void* arg) const {
+  for (const auto& [elements, owners] : owners_)
+    for (const WeightsArgument& owner : owners) Py_VISIT(owner.source().ptr());
+  return 0;
+}
+
+namespace {
+
+int traverse_network(PyObject* self, visitproc visit, void* arg) {
+  const auto found = by_network().find(self);
+  if (found != by_network().end())
+    if (const int result = found->second->traverse(visit, arg); result != 0) return result;
+  return traverse_owner(self, visit, arg);
+}
+
+}  // namespace
+
+PyType_Slot kNetworkSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse_network)}, {0, nullptr}};
 
 ShownWeights weights_for_python(const Weights& weights, const ILayer& layer) {
   Weights shown = weights;

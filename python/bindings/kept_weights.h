@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Weights of layers: C++ borrows their elements, so Python's arrays must live as long as the network that has the
 // layer.
 
@@ -26,15 +23,12 @@ class WeightsArgument {
 
   /// Throws what the constructor of `tensorrt.Weights` throws: the type of elements is not known, gaps between
   /// elements.
-  nvinfer1::Weights weights();
-  /// What the program gave.
+  nvinfer1::Weights weights() const;
+  /// The object that the program gave. It keeps the elements alive.
   const nb::object& source() const { return source_; }
-  /// The Weights object that keeps the elements alive; call `weights` first.
-  const nb::object& owner() const { return owner_; }
 
  private:
   nb::object source_;
-  nb::object owner_;
 };
 
 /// The owners of the elements that a network's layers borrow. It lives as long as the network's Python object.
@@ -55,6 +49,8 @@ class KeptWeights {
   nb::handle owner(const nvinfer1::Weights& weights) const;
   /// Remembers that the layer is of this network. Setters of weights need to know, and a layer cannot be asked.
   void note(const nvinfer1::ILayer& layer);
+  /// Shows Python's garbage collector the owners, as tp_traverse does.
+  int traverse(visitproc visit, void* arg) const;
 
  private:
   explicit KeptWeights(nb::handle network) : network_(network) {}
@@ -63,6 +59,9 @@ class KeptWeights {
   std::map<std::pair<const void*, int64_t>, std::vector<WeightsArgument>> owners_;  ///< by address and count
   std::vector<const nvinfer1::ILayer*> layers_;
 };
+
+/// The slots of the network's class, for Python's garbage collector: kOwnerSlots, and the owners of weights.
+extern PyType_Slot kNetworkSlots[];
 
 /// An array, or Weights where numpy lacks the type of the elements.
 class ShownWeights : public nb::object {
@@ -79,12 +78,12 @@ ShownWeights weights_for_python(const nvinfer1::Weights& weights, const nvinfer1
 
 /// Sets a layer's weights by `set` and keeps them: `keep_and_set(layer, argument, [&](Weights w) { ... })`.
 template <class F>
-void keep_and_set(nb::pointer_and_handle<nvinfer1::ILayer> layer, WeightsArgument argument, F set) {
+void keep_and_set(nb::pointer_and_handle<nvinfer1::ILayer> layer, const WeightsArgument& argument, F set) {
   const nvinfer1::Weights weights = argument.weights();
   if (KeptWeights* const kept = KeptWeights::of_layer(*layer.p))
     kept->keep(weights, argument);
   else
-    nb::keep_alive_obj(layer.h, argument.owner());
+    nb::keep_alive_obj(layer.h, argument.source());
   set(weights);
 }
 

@@ -1,7 +1,4 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
-// What the package kiln asks of the library that TensorRT's API has no call for.
+// Calls of the library that the package kiln needs and TensorRT's API has not.
 
 #include "kiln.h"
 
@@ -18,6 +15,7 @@
 
 #include "api/base/private_entry.h"
 #include "callback.h"
+#include "convert.h"
 #include "lifetime.h"
 
 namespace kiln::python {
@@ -66,30 +64,13 @@ Given<nvinfer1::ICudaEngine> load_mapped(nb::handle_t<nvinfer1::IRuntime> self, 
 
 bool use_host(bool on) { return library().use_host(int32_t{on}) != 0; }
 
-/// Memory of an object with the buffer protocol, contiguous, held while this lives.
-class Buffer {
- public:
-  Buffer(nb::handle of, int flags) {
-    if (PyObject_GetBuffer(of.ptr(), &view_, flags) != 0) throw nb::python_error();
-  }
-  Buffer(Buffer&& other) noexcept : view_(std::exchange(other.view_, {})) {}
-  Buffer& operator=(Buffer&&) = delete;
-  ~Buffer() { PyBuffer_Release(&view_); }  // does nothing for one that was moved from
-
-  char* data() const { return static_cast<char*>(view_.buf); }
-  size_t size() const { return static_cast<size_t>(view_.len); }
-
- private:
-  Py_buffer view_{};
-};
-
 /// Copies the bytes from `begin` to `end` of the parts, taken one behind the other, to their place in `into`.
 void copy_span(char* into, const std::vector<Buffer>& parts, size_t begin, size_t end) {
   size_t start = 0;
   for (const Buffer& part : parts) {
-    const size_t from = std::max(begin, start), to = std::min(end, start + part.size());
+    const size_t from = std::max(begin, start), to = std::min(end, start + part.size_bytes());
     if (from < to) std::memcpy(into + from, part.data() + (from - start), to - from);
-    start += part.size();
+    start += part.size_bytes();
   }
 }
 
@@ -102,10 +83,10 @@ void gather(nb::handle into, const nb::list& arrays) {
   std::vector<Buffer> parts;
   parts.reserve(arrays.size());
   size_t size = 0;
-  for (const nb::handle array : arrays) size += parts.emplace_back(array, PyBUF_SIMPLE).size();
-  if (size != target.size())
+  for (const nb::handle array : arrays) size += parts.emplace_back(array).size_bytes();
+  if (size != target.size_bytes())
     throw std::invalid_argument("arrays of " + std::to_string(size) + " bytes do not fill " +
-                                std::to_string(target.size()));
+                                std::to_string(target.size_bytes()));
   const nb::gil_scoped_release released;
   const size_t half = std::max(1u, std::thread::hardware_concurrency() / 2);  // of the cores, for others run meanwhile
   const size_t count = std::clamp(size / kBytesOfThread, size_t{1}, std::min(kMostThreads, half));

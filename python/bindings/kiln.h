@@ -1,13 +1,10 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-
 #pragma once
 
 #include "bindings.h"
 
 namespace kiln::python {
 
-/// What the package kiln asks for: names with an underscore.
+/// Binds the calls of the package kiln: names with an underscore.
 void bind_kiln(nb::module_& m);
 
 /// Whether the plugin's enqueue that this thread calls is recorded. A failure is no error then: the run calls it again.

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-
 #include "layer_classes.h"
 
 #include "convert.h"

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // The Python class of a layer that a network is asked for by index.
 
 #pragma once

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Layers that move elements and compute none: shuffles, slices, gathers, resizes and the like.
 
 #include <NvInfer.h>

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Layers whose elements depend on many: products, reductions, normalizations, selections; and Fill, which needs none.
 
 #include <NvInfer.h>
@@ -14,7 +11,7 @@ using namespace nvinfer1;
 
 namespace {
 
-/// What has a value as a float: numpy's numbers, too.
+/// An object that has a value as a float: numpy's numbers, too.
 class Number : public nb::object {
  public:
   static bool is_number(PyObject* object) { return PyNumber_Check(object) != 0; }

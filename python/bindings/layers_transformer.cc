@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // What language models are made of: attention, rotary embeddings, caches of keys and values, mixtures of experts; and
 // exchanges between devices.
 

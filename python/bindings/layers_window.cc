@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Layers that move a window over images (convolution, deconvolution, pooling, LRN), and those that scale and pad
 // images.
 
@@ -29,7 +26,7 @@ auto kept(void (L::*set)(Weights)) {
   };
 }
 
-/// What convolution and deconvolution have alike: everything but their meaning.
+/// The properties that convolution and deconvolution share: everything but their meaning.
 template <class L>
 void bind_filter_layer(nb::module_& m, const char* name, const char* description) {
   layer_class<L>(m, name, description)

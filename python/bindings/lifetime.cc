@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-
 #include "lifetime.h"
 
 #include <map>
@@ -31,7 +28,7 @@ std::unordered_map<const void*, Holder*>& holders() {
   return all;
 }
 
-/// What objects hold that Python does not own, by their addresses and slots.
+/// Python objects that objects of the API hold which Python does not own, by their addresses and slots.
 std::map<std::pair<const void*, std::string>, nb::object>& unowned() {
   static auto& all = *new std::map<std::pair<const void*, std::string>, nb::object>;
   return all;
@@ -39,24 +36,13 @@ std::map<std::pair<const void*, std::string>, nb::object>& unowned() {
 
 void end(void* payload) noexcept {
   const std::unique_ptr<Holder> holder(static_cast<Holder*>(payload));
-  {
+  if (holder->destroy != nullptr) {
     const PythonUnlock unlocked;
     holder->destroy(holder->object);
   }
   // Erased only now: while the object ended, its address could not be another's.
   const auto found = holders().find(holder->object);
   if (found != holders().end() && found->second == holder.get()) holders().erase(found);
-}
-
-int traverse(PyObject* self, visitproc visit, void* arg) {
-  Py_VISIT(Py_TYPE(self));
-  if (!nb::inst_ready(self)) return 0;
-  const auto found = holders().find(nb::inst_ptr<void>(self));
-  // An object of a class that derives Builder refers to the one that owns, which is another one.
-  if (found == holders().end() || found->second->self != self) return 0;
-  for (const nb::object& need : found->second->needs) Py_VISIT(need.ptr());
-  for (const auto& [slot, value] : found->second->slots) Py_VISIT(value.ptr());
-  return 0;
 }
 
 constexpr const char* kRecorder = "error_recorder";
@@ -68,7 +54,7 @@ const Holder* holder_of(nb::handle self) {
   return found == holders().end() ? nullptr : found->second;
 }
 
-/// What is made has its maker's recorder, and not only as long as the maker has it.
+/// Gives an object its maker's recorder, also for the time when the maker has another one.
 void copy_recorder(const Holder& maker, Holder& made) {
   if (const auto found = maker.slots.find(kRecorder); found != maker.slots.end()) made.slots[kRecorder] = found->second;
 }
@@ -80,7 +66,22 @@ void keep(nb::handle self, std::unique_ptr<Holder> holder) {
 
 }  // namespace
 
-PyType_Slot kOwnerSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse)}, {0, nullptr}};
+int traverse_owner(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  const auto found = holders().find(nb::inst_ptr<void>(self));
+  if (found == holders().end()) return 0;
+  // An object of a class that derives Builder refers to the one that owns, which is another one.
+  if (found->second->self != self) {
+    Py_VISIT(found->second->self);
+    return 0;
+  }
+  for (const nb::object& need : found->second->needs) Py_VISIT(need.ptr());
+  for (const auto& [slot, value] : found->second->slots) Py_VISIT(value.ptr());
+  return 0;
+}
+
+PyType_Slot kOwnerSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse_owner)}, {0, nullptr}};
 
 void own(nb::handle self, void* object, void (*destroy)(void*), std::initializer_list<nb::handle> needs) {
   auto holder = std::make_unique<Holder>(

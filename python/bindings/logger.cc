@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // ILogger, which programs derive, and Logger, which prints.
 
 #include <NvInfer.h>

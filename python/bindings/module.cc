@@ -1,16 +1,14 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // The extension module `tensorrt.tensorrt`. A class is bound after its bases and after the enums of its defaults.
+
+#include <exception>
 
 #include "bindings.h"
 #include "kiln.h"
 
-NB_MODULE(tensorrt, m) {
-  using namespace kiln::python;
-  // Callbacks find their interpreter by the thread alone (PyGILState_Ensure), which knows the main one only.
-  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
-    throw nb::import_error("tensorrt: Kiln's module works in the main interpreter only, not in a subinterpreter");
+namespace kiln::python {
+namespace {
+
+void bind_all(nb::module_ m) {
   m.doc() = "Kiln's bindings with the names of TensorRT 10.16's module; `import tensorrt` gives them all.";
   // Objects that a program's globals still hold when the interpreter ends are no defect of the program.
   nb::set_leak_warnings(false);
@@ -70,3 +68,47 @@ NB_MODULE(tensorrt, m) {
   bind_plugin_memory(m);
   bind_plugin_layers(m);
 }
+
+/// Fills the module, as nanobind's NB_MODULE does. The check comes before anything of nanobind runs: the process has
+/// one set of nanobind's types, and a second interpreter's would take the place of the main one's. PyInit_tensorrt
+/// cannot check: Python 3.13 calls it in the main interpreter.
+int execute(PyObject* self) noexcept {
+  // Callbacks find their interpreter by the thread alone (PyGILState_Ensure), which knows the main one only.
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
+    PyErr_SetString(PyExc_ImportError,
+                    "tensorrt: Kiln's module works in the main interpreter only, not in a subinterpreter");
+    return -1;
+  }
+  if (!nb::register_module(self)) return -1;
+  try {
+    bind_all(nb::borrow<nb::module_>(self));
+    return 0;
+  } catch (nb::python_error& error) {
+    error.restore();
+    nb::chain_error(PyExc_ImportError, "tensorrt: Kiln's module could not be set up");
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_ImportError, error.what());
+  }
+  return -1;
+}
+
+PyModuleDef_Slot g_slots[] = {{Py_mod_exec, reinterpret_cast<void*>(&execute)},
+#ifdef Py_mod_multiple_interpreters  // since Python 3.12
+                              {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#endif
+                              {0, nullptr}};
+
+PyModuleDef g_module{.m_base = PyModuleDef_HEAD_INIT,
+                     .m_name = "tensorrt",
+                     .m_doc = nullptr,
+                     .m_size = 0,
+                     .m_methods = nullptr,
+                     .m_slots = g_slots,
+                     .m_traverse = nullptr,
+                     .m_clear = nullptr,
+                     .m_free = nullptr};
+
+}  // namespace
+}  // namespace kiln::python
+
+extern "C" NB_EXPORT PyObject* PyInit_tensorrt() { return PyModuleDef_Init(&kiln::python::g_module); }

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // INetworkDefinition, but for the calls that add layers.
 
 #include "network.h"
@@ -75,7 +72,7 @@ void bind_weights(NetworkClass& network) {
 
 void bind_network(nb::module_& m) {
   using N = INetworkDefinition;
-  NetworkClass network(m, "INetworkDefinition", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots),
+  NetworkClass network(m, "INetworkDefinition", nb::is_weak_referenceable(), nb::type_slots(kNetworkSlots),
                        "A network under construction: inputs, layers and outputs. Indexing, len() and iteration are "
                        "about its layers. Arrays that layers get as weights are kept alive until it is gone.");
   network.def_prop_rw("name", &N::getName, &N::setName, "Name, which engines inherit; at most 4096 characters.")

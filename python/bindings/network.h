@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Parts of the binding of INetworkDefinition, each in its own file.
 
 #pragma once

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // INetworkDefinition's calls that add layers of tensors: element by element, moving, reducing.
 
 #include <nanobind/stl/vector.h>

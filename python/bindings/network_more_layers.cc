@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // INetworkDefinition's calls that add selections, fills, quantization, and what language models are made of.
 
 #include <nanobind/stl/optional.h>

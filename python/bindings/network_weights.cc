@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // INetworkDefinition's calls that add layers with weights. The network keeps the arrays alive.
 
 #include <nanobind/stl/optional.h>

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-
 #include "numpy.h"
 
 #include <nanobind/ndarray.h>
@@ -58,7 +55,8 @@ bool NumpyArray::is_array(PyObject* object) {
       return false;
     }
   }
-  return PyObject_IsInstance(object, type) == 1;
+  // Not isinstance, which asks the object's __class__: that may raise, and has no place for it here.
+  return PyType_IsSubtype(Py_TYPE(object), reinterpret_cast<PyTypeObject*>(type)) != 0;
 }
 
 Weights to_weights(const NumpyArray& array) {
@@ -74,6 +72,8 @@ Weights to_weights(const NumpyArray& array) {
 }
 
 nb::object to_numpy(const Weights& weights, nb::handle owner) {
+  if (weights.values == nullptr && weights.count > 0)
+    throw nb::value_error(str("weights of ", weights.count, " elements have no memory").c_str());
   for (const NumpyType& row : kTypes) {
     if (row.type != weights.type || !row.is_numpys) continue;
     const nb::dlpack::dtype dtype{static_cast<uint8_t>(row.code), static_cast<uint8_t>(8 * size_bytes(row.type)), 1};

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Weights from and to numpy arrays. numpy is imported when a program that has it hands over or asks for an array.
 
 #pragma once
@@ -23,6 +20,7 @@ class NumpyArray : public nb::object {
 nvinfer1::Weights to_weights(const NumpyArray& array);
 
 /// An array of one axis over the weights' memory, which keeps `owner` alive; `owner` itself where numpy lacks the type.
+/// Throws ValueError for elements without memory.
 nb::object to_numpy(const nvinfer1::Weights& weights, nb::handle owner);
 
 }  // namespace kiln::python

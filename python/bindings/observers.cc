@@ -1,7 +1,4 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
-// What programs derive to watch: profilers, progress monitors, debug listeners.
+// Classes that programs derive to watch: profilers, progress monitors, debug listeners.
 
 #include <NvInfer.h>
 

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // OnnxParser and OnnxParserRefitter: ONNX models into networks, and their weights into engines.
 
 #include <NvOnnxParser.h>
@@ -223,7 +220,7 @@ void bind_errors(nb::module_& m) {
       .def("__repr__", &ParserError::text, "The node, the kind of the error and its text.");
 }
 
-/// What parsers of both kinds have.
+/// The calls that parsers of both kinds share.
 template <class Parser>
 void bind_error_list(nb::class_<Parser>& cls) {
   cls.def_prop_ro("num_errors", &Parser::getNbErrors, "The number of errors.")

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Permutation: an order of axes. Tuples and lists stand for it.
 
 #include <NvInfer.h>
@@ -18,7 +15,8 @@ using nvinfer1::Dims, nvinfer1::Permutation;
 
 constexpr int32_t kMost = Dims::MAX_DIMS;
 
-/// What is not given is 0, as in TensorRT's module: a layer reads as many axes as its input has, and checks them.
+/// Axes that are not given are 0, as in TensorRT's module: a layer reads as many axes as its input has, and checks
+/// them.
 void init(Permutation* self, const Sequence& order) {
   const Dims given = to_dims(order);
   Permutation result{};

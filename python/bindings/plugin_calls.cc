@@ -12,8 +12,13 @@ namespace kiln::python {
 namespace {
 
 std::string text_attribute(nb::handle object, const char* name) {
-  std::string text;
-  if (object && nb::hasattr(object, name) && nb::try_cast(nb::object(object.attr(name)), text)) return text;
+  // Neither hasattr nor getattr with a default: from Python 3.13 on they tell sys.unraisablehook what the attribute
+  // raises.
+  try {
+    if (std::string text; object && nb::try_cast(nb::object(object.attr(name)), text)) return text;
+  } catch (const nb::python_error& failure) {  // it has none
+    if (!failure.matches(PyExc_Exception)) keep_interrupt();
+  }
   return {};
 }
 
@@ -40,25 +45,24 @@ void report_try(const std::string& text) {
     to.logger->log(nvinfer1::ILogger::Severity::kVERBOSE, ("in a run that was to be recorded, " + text).c_str());
 }
 
-/// Tells the recorder and the logger of the call that is under way, or the logger used last.
-void report(nb::handle object, const char* method, const std::string& failure, const std::string& traceback,
-            Told told) {
+/// Reports a failure as callback.h does; `raised` is null where it is no exception of Python's.
+void report(nb::handle object, const char* method, const std::string& failure, nb::python_error* raised, Told told) {
   const std::string name = name_of(object), what = std::string(": ") + method + failure;
   const std::string words = name + version_of(object) + what;
-  const std::string text = traceback.empty() ? words : words + "\n" + traceback;
+  const std::string text = raised ? words + "\n" + traceback_of(*raised) : words;
   if (enqueue_is_recorded()) return report_try(text);
   if (CallScope* const scope = CallScope::current(); told == Told::kOnce && scope && !scope->is_new(words)) return;
-  const Listeners to;
-  if (to.recorder) tell_recorder(*to.recorder, name + what);
-  if (to.logger)
-    to.logger->log(nvinfer1::ILogger::Severity::kERROR, text.c_str());
+  if (Listeners().tell(name + what, text)) return;
+  const std::string where = name + version_of(object) + ": " + method;
+  if (raised)
+    raised->discard_as_unraisable(where.c_str());
   else
-    nb::module_::import_("sys").attr("stderr").attr("write")(text + "\n");
+    tell_unraisable(words, where);
 }
 
 void report_python_error(nb::handle object, const char* method, nb::python_error& failure, Told told) {
   if (!failure.matches(PyExc_Exception)) return keep_interrupt();
-  report(object, method, " raised " + type_and_text(failure), traceback_of(failure), told);
+  report(object, method, " raised " + type_and_text(failure), &failure, told);
 }
 
 bool is_integral(nb::handle value) {
@@ -82,10 +86,11 @@ void report_exception(nb::handle object, const char* method, Told told) noexcept
     } catch (nb::python_error& failure) {
       report_python_error(object, method, failure, told);
     } catch (const std::exception& failure) {
-      report(object, method, std::string(": ") + failure.what(), {}, told);
+      report(object, method, std::string(": ") + failure.what(), nullptr, told);
     }
-  } catch (...) {  // what the exception's own text raised
-    nb::print("a plugin's method raised an exception that cannot be shown");
+  } catch (...) {  // no memory for a text, or what an attribute of the object raised
+    PyErr_SetString(PyExc_RuntimeError, "the method of a plugin raised an exception that cannot be shown");
+    nb::python_error().discard_as_unraisable(method);
   }
 }
 

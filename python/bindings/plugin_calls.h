@@ -4,6 +4,7 @@
 #include <NvInferRuntime.h>
 #include <nanobind/nanobind.h>
 
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -31,15 +32,22 @@ class PythonSide {
   nb::object object_;
 };
 
+/// All adapters of Python's objects to an interface, by what C++ has of them; needs the GIL.
+template <class Interface>
+std::set<const Interface*>& adapters() {
+  static auto& all = *new std::set<const Interface*>;  // Python may end after static objects are gone
+  return all;
+}
+
 /// How often a failure of the same words is told while one call of the program is under way.
 enum class Told : bool { kAlways, kOnce };
 
-/// Reports the exception that a catch clause has caught of a method of `object`: with its traceback to the logger, in a
-/// line to the recorder, of the call that is under way, or of the process. A KeyboardInterrupt and its like are raised
-/// when the call returns to Python. Needs the GIL.
+/// Reports the exception that a catch clause has caught of a method of `object`, to the same places as callback.h's
+/// report_exception, with the plugin's name. A KeyboardInterrupt and its like are raised when the call returns to
+/// Python. Needs the GIL.
 void report_exception(nb::handle object, const char* method, Told told) noexcept;
 
-/// What `body` returns; `failure`, once it is reported, where it throws, or where Python can run no more.
+/// Returns what `body` returns; `failure`, once it is reported, where it throws, or where Python can run no more.
 template <class Value, class Body>
 Value answer(const PythonSide& side, const char* method, Value failure, Body body, Told told = Told::kAlways) noexcept {
   const PythonLock lock;

@@ -31,7 +31,7 @@ struct CreatorHandle {
   }
 };
 
-/// What the three kinds of creators have in common. `Base` is one of them.
+/// The methods that the three kinds of creators share. `Base` is one of them.
 template <class Base>
 class CreatorAdapter : public Base {
  public:
@@ -119,14 +119,6 @@ std::map<const PyObject*, Registered>& registered() {
   return all;
 }
 
-bool add(nv::IPluginRegistry& registry, Creator& creator, const char* plugin_namespace) {
-  return without_gil(registry, [&] { return registry.registerCreator(creator, plugin_namespace); });
-}
-
-bool remove(nv::IPluginRegistry& registry, const Creator& creator) {
-  return without_gil(registry, [&] { return registry.deregisterCreator(creator); });
-}
-
 /// Forgets a creator that no registry has.
 void drop_if_unused(const PyObject* creator) {
   const auto found = registered().find(creator);
@@ -135,39 +127,71 @@ void drop_if_unused(const PyObject* creator) {
   registered().erase(found);
 }
 
+/// A call that may change how many registries have a creator. Keeps it meanwhile, since another thread may run and take
+/// it out elsewhere. The count is right at the end of the call, also where an interrupt leaves it.
+class Registration {
+ public:
+  explicit Registration(const nb::object& creator) : key_(creator.ptr()), entry_(entry_of(creator)) {
+    ++entry_.registries;
+  }
+  Registration(const Registration&) = delete;
+  Registration& operator=(const Registration&) = delete;
+  ~Registration() {
+    entry_.registries += change_ - 1;
+    drop_if_unused(key_);
+  }
+
+  bool add_to(nv::IPluginRegistry& registry, const char* plugin_namespace) {
+    without_gil(registry, [&] { change_ = registry.registerCreator(*entry_.adapter, plugin_namespace) ? 1 : 0; });
+    return change_ != 0;
+  }
+  bool remove_from(nv::IPluginRegistry& registry) {
+    without_gil(registry, [&] { change_ = registry.deregisterCreator(*entry_.adapter) ? -1 : 0; });
+    return change_ != 0;
+  }
+
+ private:
+  static Registered& entry_of(const nb::object& creator) {
+    if (!registered().contains(creator.ptr())) registered().emplace(creator.ptr(), Registered{creator, adapt(creator)});
+    return registered().at(creator.ptr());
+  }
+
+  const PyObject* const key_;
+  Registered& entry_;
+  int change_ = 0;  ///< of the number of registries
+};
+
+/// Throws TypeError for an object that is no creator.
+void require_creator(nb::handle object) {
+  if (!is_plugin_class(object, "IPluginCreatorInterface"))
+    throw nb::type_error("creator is no IPluginCreatorV3One, IPluginCreatorV3Quick or IPluginCreator");
+}
+
 }  // namespace
 
 bool register_creator(nv::IPluginRegistry& registry, nb::object creator, const char* plugin_namespace) {
-  if (!is_plugin_class(creator, "IPluginCreatorInterface"))
-    throw nb::type_error("creator is no IPluginCreatorV3One, IPluginCreatorV3Quick or IPluginCreator");
-  if (const auto* handle = handle_of<CreatorHandle>(creator)) return add(registry, *handle->creator, plugin_namespace);
-  const PyObject* const key = creator.ptr();
-  if (!registered().contains(key)) registered().emplace(key, Registered{creator, adapt(creator)});
-  Registered& entry = registered().at(key);
-  ++entry.registries;  // before another thread can run, which may take the creator out elsewhere
-  const bool is_added = add(registry, *entry.adapter, plugin_namespace);
-  if (!is_added) --entry.registries;
-  drop_if_unused(key);
-  return is_added;
+  require_creator(creator);
+  if (const auto* handle = handle_of<CreatorHandle>(creator))
+    return without_gil(registry, [&] { return registry.registerCreator(*handle->creator, plugin_namespace); });
+  return Registration(creator).add_to(registry, plugin_namespace);
 }
 
 bool deregister_creator(nv::IPluginRegistry& registry, nb::handle creator) {
-  if (!is_plugin_class(creator, "IPluginCreatorInterface"))
-    throw nb::type_error("creator is no IPluginCreatorV3One, IPluginCreatorV3Quick or IPluginCreator");
-  if (const auto* handle = handle_of<CreatorHandle>(creator)) return remove(registry, *handle->creator);
-  const auto found = registered().find(creator.ptr());
-  if (found == registered().end()) return false;
-  ++found->second.registries;  // keeps it while another thread may run
-  const bool is_removed = remove(registry, *found->second.adapter);
-  found->second.registries -= is_removed ? 2 : 1;
-  drop_if_unused(creator.ptr());
-  return is_removed;
+  require_creator(creator);
+  if (const auto* handle = handle_of<CreatorHandle>(creator))
+    return without_gil(registry, [&] { return registry.deregisterCreator(*handle->creator); });
+  if (!registered().contains(creator.ptr())) return false;
+  return Registration(nb::borrow(creator)).remove_from(registry);
 }
 
 void deregister_all_creators() {
   std::vector<nb::object> creators;
   for (const auto& [key, entry] : registered()) creators.push_back(entry.object);
-  for (const nb::object& creator : creators) deregister_creator(*getPluginRegistry(), creator);
+  for (const nb::object& creator : creators) try {
+      deregister_creator(*getPluginRegistry(), creator);
+    } catch (nb::python_error& interrupt) {  // of one creator; the others have to go, too
+      interrupt.discard_as_unraisable(creator);
+    }
 }
 
 nb::object show_creator(Creator* creator) {
@@ -185,7 +209,7 @@ nb::object show_creator(Creator* creator) {
 
 namespace {
 
-/// What `ask` returns of the creator, as the class that it is.
+/// Calls `ask` with the creator as an object of its own class; returns what that returns.
 template <class Ask>
 auto of_kind(const CreatorHandle& self, Ask ask) {
   if (self.kind() == "PLUGIN CREATOR_V3ONE") return ask(static_cast<nv::IPluginCreatorV3One&>(*self.creator));
@@ -193,37 +217,32 @@ auto of_kind(const CreatorHandle& self, Ask ask) {
   return ask(static_cast<nv::IPluginCreator&>(*self.creator));
 }
 
-/// What a creator makes. What it logs may be told to a logger in Python.
-template <class Make>
-auto made_by(Make make) {
-  const PythonUnlock unlocked;
-  return make();
-}
-
 nb::object create_v2(const CreatorHandle& self, const char* name, nb::handle collection) {
   const FieldList fields(collection);
   auto& creator = static_cast<nv::IPluginCreator&>(*self.creator);
-  return show_v2(made_by([&] { return creator.createPlugin(name, fields.get()); }), Owner::kPython, nb::none());
+  return show_v2(without_gil([&] { return creator.createPlugin(name, fields.get()); }), Owner::kPython, nb::none());
 }
 
 nb::object create_v3(const CreatorHandle& self, const char* name, nb::handle collection, nv::TensorRTPhase phase) {
   const FieldList fields(collection);
   auto& creator = static_cast<nv::IPluginCreatorV3One&>(*self.creator);
-  return show_v3(made_by([&] { return creator.createPlugin(name, fields.get(), phase); }), Owner::kPython, nb::none());
+  return show_v3(without_gil([&] { return creator.createPlugin(name, fields.get(), phase); }), Owner::kPython,
+                 nb::none());
 }
 
 nb::object create_quick(const CreatorHandle& self, const char* name, const char* plugin_namespace,
                         nb::handle collection, nv::TensorRTPhase phase, nv::QuickPluginCreationRequest request) {
   const FieldList fields(collection);
   auto& creator = static_cast<nv::IPluginCreatorV3Quick&>(*self.creator);
-  return show_v3(made_by([&] { return creator.createPlugin(name, plugin_namespace, fields.get(), phase, request); }),
-                 Owner::kPython, nb::none());
+  return show_v3(
+      without_gil([&] { return creator.createPlugin(name, plugin_namespace, fields.get(), phase, request); }),
+      Owner::kPython, nb::none());
 }
 
 nb::object deserialize(const CreatorHandle& self, const char* name, nb::handle serialized) {
   const Buffer bytes(serialized);
   auto& creator = static_cast<nv::IPluginCreator&>(*self.creator);
-  return show_v2(made_by([&] { return creator.deserializePlugin(name, bytes.data(), bytes.size_bytes()); }),
+  return show_v2(without_gil([&] { return creator.deserializePlugin(name, bytes.data(), bytes.size_bytes()); }),
                  Owner::kPython, nb::none());
 }
 

@@ -16,7 +16,10 @@ FieldBuffer::FieldBuffer(nb::handle object) {
   if (!PyObject_CheckBuffer(object.ptr()))
     throw nb::type_error("data of a PluginField is a numpy array, bytes, or another object with a buffer");
   if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) {
-    PyErr_Clear();  // it is not contiguous
+    // It is not contiguous: BufferError, or ValueError of numpy's arrays. Anything else has another reason.
+    if (!PyErr_ExceptionMatches(PyExc_BufferError) && !PyErr_ExceptionMatches(PyExc_ValueError))
+      throw nb::python_error();
+    PyErr_Clear();
     const nb::object view = nb::steal(PyMemoryView_FromObject(object.ptr()));
     if (!view) throw nb::python_error();
     const nb::object bytes = view.attr("tobytes")();

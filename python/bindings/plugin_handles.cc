@@ -67,7 +67,9 @@ nb::object python_part(const char* module) {
 nb::object plugin_class(const char* name) { return python_part("_plugins").attr(name); }
 
 bool is_plugin_class(nb::handle object, const char* name) {
-  return PyObject_IsInstance(object.ptr(), plugin_class(name).ptr()) == 1;
+  const int is_instance = PyObject_IsInstance(object.ptr(), plugin_class(name).ptr());
+  if (is_instance < 0) throw nb::python_error();
+  return is_instance == 1;
 }
 
 nb::object with_handle(const char* class_name, nb::object handle) {

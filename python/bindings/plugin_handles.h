@@ -1,4 +1,4 @@
-/// What the Python object of a plugin or creator of C++ has as `_native`.
+/// The handles that Python objects of plugins and creators of C++ have as `_native`.
 #pragma once
 
 #include <NvInferRuntime.h>

@@ -47,7 +47,7 @@ nv::IPluginV3Layer* add_made(nv::INetworkDefinition& network, const nb::callable
   return add_parts(network, nb::borrow<nb::tuple>(made));
 }
 
-/// As the network's flags wish; a creator says where it must be told.
+/// Adds a plugin as the network's flags wish.
 nv::IPluginV3Layer* add_default(nv::INetworkDefinition& network, const nb::callable& func) {
   using Flag = nv::NetworkDefinitionCreationFlag;
   using Request = nv::QuickPluginCreationRequest;

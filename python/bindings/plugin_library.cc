@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // init_libnvinfer_plugins: registers the standard plugins.
 
 #include <NvInfer.h>

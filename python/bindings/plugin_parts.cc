@@ -18,6 +18,24 @@ const char* optional_text_of(const PythonSide& side, const char* attribute, Kept
   });
 }
 
+int32_t set_tactic(const PythonSide& side, int32_t tactic) noexcept {
+  return succeeds(side, "set_tactic", [&] { return side.attr("set_tactic")(tactic); });
+}
+
+int32_t call_enqueue(const PythonSide& side, EnqueuedTensors in, EnqueuedTensors out, void* workspace,
+                     cudaStream_t stream) noexcept {
+  return succeeds(side, "enqueue", [&] {
+    return side.attr("enqueue")(list_of(in.descs, in.count), list_of(out.descs, out.count),
+                                addresses_of(in.addresses, in.count), addresses_of(out.addresses, out.count),
+                                address_of(workspace), address_of(stream));
+  });
+}
+
+int32_t aliased_input(const PythonSide& side, int32_t output) noexcept {
+  return answer(side, "get_aliased_input", kNoInput,
+                [&] { return result_as<int32_t>(side.attr("get_aliased_input")(output), "an int"); });
+}
+
 void write_types(nb::handle result, nvinfer1::DataType* types, int32_t count) {
   const auto returned = results_as<nvinfer1::DataType>(result, "a list of DataType");
   if (std::ssize(returned) != count)

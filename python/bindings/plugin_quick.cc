@@ -18,11 +18,10 @@ using Capability = nv::PluginCapabilityType;
 
 /// `Base` is IPluginV3QuickBuild or IPluginV3QuickAOTBuild.
 template <class Base>
-class QuickBuildPart : public Base {
+class QuickBuildPart : public AnyBuildPart<Base> {
  public:
-  explicit QuickBuildPart(nb::object part) : side_(std::move(part)) {}
+  using AnyBuildPart<Base>::AnyBuildPart;
 
-  nv::APILanguage getAPILanguage() const noexcept final { return nv::APILanguage::kPYTHON; }
   int32_t getNbOutputs() const noexcept final {
     return answer(side_, "get_num_outputs", int32_t{-1},
                   [&] { return result_as<int32_t>(side_.attr("get_num_outputs")(), "an int"); });
@@ -33,35 +32,16 @@ class QuickBuildPart : public Base {
       write_types(side_.attr("get_output_data_types")(list_of(in, num_in), list_of(ranks, num_in)), out, num_out);
     });
   }
-  int32_t getOutputShapes(const nv::DimsExprs* in, int32_t num_in, const nv::DimsExprs* shapes, int32_t num_shapes,
-                          nv::DimsExprs* out, int32_t num_out, nv::IExprBuilder& builder) noexcept final {
-    return succeeds(side_, "get_output_shapes", [&] {
-      const ShapeScope scope(builder);
-      scope.write(side_.attr("get_output_shapes")(scope.list_of(in, num_in), scope.list_of(shapes, num_shapes),
-                                                  scope.builder()),
-                  out, num_out);
-    });
-  }
-  int32_t configurePlugin(const nv::DynamicPluginTensorDesc* in, int32_t num_in, const nv::DynamicPluginTensorDesc* out,
-                          int32_t num_out) noexcept final {
-    return succeeds(side_, "configure_plugin",
-                    [&] { return side_.attr("configure_plugin")(list_of(in, num_in), list_of(out, num_out)); });
-  }
   int32_t getNbSupportedFormatCombinations(const nv::DynamicPluginTensorDesc* tensors, int32_t num_in,
                                            int32_t num_out) noexcept final;
   int32_t getSupportedFormatCombinations(const nv::DynamicPluginTensorDesc* tensors, int32_t num_in, int32_t num_out,
                                          nv::PluginTensorDesc* combinations, int32_t count) noexcept final;
-  int32_t getAliasedInput(int32_t output) noexcept final {
-    return answer(side_, "get_aliased_input", kNoInput,
-                  [&] { return result_as<int32_t>(side_.attr("get_aliased_input")(output), "an int"); });
-  }
-  int32_t getNbTactics() noexcept final { return tactics_.count(side_); }
-  int32_t getValidTactics(int32_t* tactics, int32_t count) noexcept final { return tactics_.write(tactics, count); }
+  int32_t getAliasedInput(int32_t output) noexcept final { return aliased_input(side_, output); }
   const char* getTimingCacheID() noexcept final { return optional_result("get_timing_cache_id", timing_id_); }
   const char* getMetadataString() noexcept final { return optional_result("get_metadata_string", metadata_); }
 
  protected:
-  const PythonSide side_;
+  using AnyBuildPart<Base>::side_;
 
  private:
   const char* optional_result(const char* method, KeptText& kept) const noexcept {
@@ -71,8 +51,7 @@ class QuickBuildPart : public Base {
     });
   }
 
-  std::vector<nv::PluginTensorDesc> combinations_;  ///< that it named when it was asked for their number
-  TacticList tactics_;
+  std::vector<nv::PluginTensorDesc> combinations_;  ///< as the plugin named them when it was asked for their number
   KeptText timing_id_, metadata_;
 };
 
@@ -132,9 +111,7 @@ class QuickAotBuildPart final : public QuickBuildPart<nv::IPluginV3QuickAOTBuild
       *code_size = static_cast<int32_t>(code_.size());
     });
   }
-  int32_t setTactic(int32_t tactic) noexcept override {
-    return succeeds(side_, "set_tactic", [&] { return side_.attr("set_tactic")(tactic); });
-  }
+  int32_t setTactic(int32_t tactic) noexcept override { return set_tactic(side_, tactic); }
   ~QuickAotBuildPart() override {
     const PythonLock lock;
     if (!lock) new std::shared_ptr<KernelCall>(std::move(launch_));  // its objects went with the interpreter
@@ -160,9 +137,7 @@ class QuickRuntimePart final : public nv::IPluginV3QuickRuntime {
   explicit QuickRuntimePart(nb::object part) : side_(std::move(part)) {}
 
   nv::APILanguage getAPILanguage() const noexcept override { return nv::APILanguage::kPYTHON; }
-  int32_t setTactic(int32_t tactic) noexcept override {
-    return succeeds(side_, "set_tactic", [&] { return side_.attr("set_tactic")(tactic); });
-  }
+  int32_t setTactic(int32_t tactic) noexcept override { return set_tactic(side_, tactic); }
   int32_t enqueue(const nv::PluginTensorDesc* in, const nv::PluginTensorDesc* out, const void* const* inputs,
                   void* const* outputs, const nv::Dims* in_strides, const nv::Dims* out_strides, int32_t num_in,
                   int32_t num_out, cudaStream_t stream) noexcept override {

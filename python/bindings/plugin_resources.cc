@@ -1,7 +1,6 @@
 #include "plugin_resources.h"
 
 #include <memory>
-#include <set>
 #include <utility>
 
 #include "bindings.h"
@@ -14,20 +13,14 @@ namespace {
 
 namespace nv = nvinfer1;
 
-class ResourceAdapter;
-
-/// All adapters there are, by what C++ has of them; needs the GIL.
-std::set<const nv::IPluginResource*>& adapters() {
-  static std::set<const nv::IPluginResource*>& all = *new std::set<const nv::IPluginResource*>;
-  return all;
-}
-
 class ResourceAdapter final : public nv::IPluginResource {
  public:
-  explicit ResourceAdapter(nb::object resource) : side_(std::move(resource)) { adapters().insert(this); }
+  explicit ResourceAdapter(nb::object resource) : side_(std::move(resource)) {
+    adapters<nv::IPluginResource>().insert(this);
+  }
   ~ResourceAdapter() override {
     const PythonLock lock;
-    if (lock) adapters().erase(this);
+    if (lock) adapters<nv::IPluginResource>().erase(this);
   }
   const nb::object& object() const { return side_.object(); }
 
@@ -66,7 +59,7 @@ nv::IPluginResource* native_resource(nb::handle resource) {
 
 nb::object show(nv::IPluginResource* resource) {
   if (!resource) return nb::none();
-  if (adapters().contains(resource)) return static_cast<ResourceAdapter*>(resource)->object();
+  if (adapters<nv::IPluginResource>().contains(resource)) return static_cast<ResourceAdapter*>(resource)->object();
   return with_handle("IPluginResource", nb::cast(ResourceHandle{resource}));
 }
 

@@ -1,4 +1,4 @@
-/// What plugins share, and what a context gives them.
+/// Resources that plugins share, and those that a context gives them.
 #pragma once
 
 #include <NvInferRuntime.h>

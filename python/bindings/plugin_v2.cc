@@ -2,7 +2,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "plugin_parts.h"
@@ -14,19 +13,13 @@ namespace {
 
 namespace nv = nvinfer1;
 
-/// All adapters there are, by what C++ has of them; needs the GIL.
-std::set<const nv::IPluginV2*>& adapters() {
-  static std::set<const nv::IPluginV2*>& all = *new std::set<const nv::IPluginV2*>;
-  return all;
-}
-
 /// A plugin of version 2 that Python implements. What C++ ends by destroy() is told; what it deletes is not.
 class OldPluginAdapter final : public nv::IPluginV2DynamicExt {
  public:
-  explicit OldPluginAdapter(nb::object plugin) : side_(std::move(plugin)) { adapters().insert(this); }
+  explicit OldPluginAdapter(nb::object plugin) : side_(std::move(plugin)) { adapters<nv::IPluginV2>().insert(this); }
   ~OldPluginAdapter() override {
     const PythonLock lock;
-    if (lock) adapters().erase(this);
+    if (lock) adapters<nv::IPluginV2>().erase(this);
   }
   const nb::object& object() const { return side_.object(); }
 
@@ -102,11 +95,7 @@ class OldPluginAdapter final : public nv::IPluginV2DynamicExt {
   int32_t enqueue(const nv::PluginTensorDesc* in, const nv::PluginTensorDesc* out, const void* const* inputs,
                   void* const* outputs, void* workspace, cudaStream_t stream) noexcept override {
     if (!is_configured_) return -1;
-    return succeeds(side_, "enqueue", [&] {
-      return side_.attr("enqueue")(list_of(in, num_inputs_), list_of(out, num_outputs_),
-                                   addresses_of(inputs, num_inputs_), addresses_of(outputs, num_outputs_),
-                                   address_of(workspace), address_of(stream));
-    });
+    return call_enqueue(side_, {in, inputs, num_inputs_}, {out, outputs, num_outputs_}, workspace, stream);
   }
 
   size_t getSerializationSize() const noexcept override {
@@ -149,7 +138,8 @@ int32_t python_plugin_version() {
 nv::IPluginV2* adapt_v2(nb::object plugin) { return new OldPluginAdapter(std::move(plugin)); }
 
 nb::object python_plugin(const nv::IPluginV2* plugin) {
-  return adapters().contains(plugin) ? static_cast<const OldPluginAdapter*>(plugin)->object() : nb::object();
+  return adapters<nv::IPluginV2>().contains(plugin) ? static_cast<const OldPluginAdapter*>(plugin)->object()
+                                                    : nb::object();
 }
 
 }  // namespace kiln::python

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -21,11 +20,10 @@ using Capability = nv::PluginCapabilityType;
 
 /// `Base` is IPluginV3OneBuild or IPluginV3OneBuildV2.
 template <class Base>
-class BuildPart : public Base {
+class BuildPart : public AnyBuildPart<Base> {
  public:
-  explicit BuildPart(nb::object part) : side_(std::move(part)) {}
+  using AnyBuildPart<Base>::AnyBuildPart;
 
-  nv::APILanguage getAPILanguage() const noexcept final { return nv::APILanguage::kPYTHON; }
   int32_t getNbOutputs() const noexcept final {
     return answer(side_, "num_outputs", int32_t{-1},
                   [&] { return result_as<int32_t>(side_.attr("num_outputs"), "an int"); });
@@ -34,20 +32,6 @@ class BuildPart : public Base {
                              int32_t num_in) const noexcept final {
     return succeeds(side_, "get_output_data_types",
                     [&] { write_types(side_.attr("get_output_data_types")(list_of(in, num_in)), out, num_out); });
-  }
-  int32_t getOutputShapes(const nv::DimsExprs* in, int32_t num_in, const nv::DimsExprs* shapes, int32_t num_shapes,
-                          nv::DimsExprs* out, int32_t num_out, nv::IExprBuilder& builder) noexcept final {
-    return succeeds(side_, "get_output_shapes", [&] {
-      const ShapeScope scope(builder);
-      scope.write(side_.attr("get_output_shapes")(scope.list_of(in, num_in), scope.list_of(shapes, num_shapes),
-                                                  scope.builder()),
-                  out, num_out);
-    });
-  }
-  int32_t configurePlugin(const nv::DynamicPluginTensorDesc* in, int32_t num_in, const nv::DynamicPluginTensorDesc* out,
-                          int32_t num_out) noexcept final {
-    return succeeds(side_, "configure_plugin",
-                    [&] { return side_.attr("configure_plugin")(list_of(in, num_in), list_of(out, num_out)); });
   }
   bool supportsFormatCombination(int32_t position, const nv::DynamicPluginTensorDesc* tensors, int32_t num_in,
                                  int32_t num_out) noexcept final {
@@ -67,8 +51,6 @@ class BuildPart : public Base {
                                "a number of bytes");
     });
   }
-  int32_t getNbTactics() noexcept final { return tactics_.count(side_); }
-  int32_t getValidTactics(int32_t* tactics, int32_t count) noexcept final { return tactics_.write(tactics, count); }
   const char* getTimingCacheID() noexcept final { return optional_text_of(side_, "timing_cache_id", timing_id_); }
   const char* getMetadataString() noexcept final { return optional_text_of(side_, "metadata_string", metadata_); }
   int32_t getFormatCombinationLimit() noexcept final {
@@ -77,20 +59,16 @@ class BuildPart : public Base {
   }
 
  protected:
-  const PythonSide side_;
+  using AnyBuildPart<Base>::side_;
 
  private:
-  TacticList tactics_;
   KeptText timing_id_, metadata_;
 };
 
 class BuildPartV2 final : public BuildPart<nv::IPluginV3OneBuildV2> {
  public:
   using BuildPart::BuildPart;
-  int32_t getAliasedInput(int32_t output) noexcept override {
-    return answer(side_, "get_aliased_input", kNoInput,
-                  [&] { return result_as<int32_t>(side_.attr("get_aliased_input")(output), "an int"); });
-  }
+  int32_t getAliasedInput(int32_t output) noexcept override { return aliased_input(side_, output); }
 };
 
 class RuntimePart final : public nv::IPluginV3OneRuntime {
@@ -98,9 +76,7 @@ class RuntimePart final : public nv::IPluginV3OneRuntime {
   RuntimePart(nb::object part, nv::IPluginV3* plugin) : side_(std::move(part)), plugin_(plugin) {}
 
   nv::APILanguage getAPILanguage() const noexcept override { return nv::APILanguage::kPYTHON; }
-  int32_t setTactic(int32_t tactic) noexcept override {
-    return succeeds(side_, "set_tactic", [&] { return side_.attr("set_tactic")(tactic); });
-  }
+  int32_t setTactic(int32_t tactic) noexcept override { return set_tactic(side_, tactic); }
   int32_t onShapeChange(const nv::PluginTensorDesc* in, int32_t num_in, const nv::PluginTensorDesc* out,
                         int32_t num_out) noexcept override {
     num_inputs_ = num_in, num_outputs_ = num_out;
@@ -109,11 +85,7 @@ class RuntimePart final : public nv::IPluginV3OneRuntime {
   }
   int32_t enqueue(const nv::PluginTensorDesc* in, const nv::PluginTensorDesc* out, const void* const* inputs,
                   void* const* outputs, void* workspace, cudaStream_t stream) noexcept override {
-    return succeeds(side_, "enqueue", [&] {
-      return side_.attr("enqueue")(list_of(in, num_inputs_), list_of(out, num_outputs_),
-                                   addresses_of(inputs, num_inputs_), addresses_of(outputs, num_outputs_),
-                                   address_of(workspace), address_of(stream));
-    });
+    return call_enqueue(side_, {in, inputs, num_inputs_}, {out, outputs, num_outputs_}, workspace, stream);
   }
   nv::IPluginV3* attachToContext(nv::IPluginResourceContext* context) noexcept override {
     return answer(side_, "attach_to_context", static_cast<nv::IPluginV3*>(nullptr), [&]() -> nv::IPluginV3* {
@@ -131,19 +103,15 @@ class RuntimePart final : public nv::IPluginV3OneRuntime {
   int32_t num_inputs_ = 0, num_outputs_ = 0;
 };
 
-/// All adapters there are, by what C++ has of them; needs the GIL.
-std::set<const nv::IPluginV3*>& adapters() {
-  static std::set<const nv::IPluginV3*>& all = *new std::set<const nv::IPluginV3*>;
-  return all;
-}
-
 class PluginAdapter final : public nv::IPluginV3 {
  public:
-  PluginAdapter(nb::object plugin, Ends ends) : side_(std::move(plugin)), ends_(ends) { adapters().insert(this); }
+  PluginAdapter(nb::object plugin, Ends ends) : side_(std::move(plugin)), ends_(ends) {
+    adapters<nv::IPluginV3>().insert(this);
+  }
   ~PluginAdapter() override {
     const PythonLock lock;
     if (!lock) return;
-    adapters().erase(this);
+    adapters<nv::IPluginV3>().erase(this);
     if (ends_ == Ends::kWithDestroy) succeeds(side_, "destroy", [&] { side_.attr("destroy")(); });
   }
 
@@ -202,7 +170,8 @@ std::unique_ptr<nv::IPluginCapability> make_one_part(Capability type, nb::object
 nv::IPluginV3* adapt_v3(nb::object plugin, Ends ends) { return new PluginAdapter(std::move(plugin), ends); }
 
 nb::object python_plugin(const nv::IPluginV3* plugin) {
-  return adapters().contains(plugin) ? static_cast<const PluginAdapter*>(plugin)->object() : nb::object();
+  return adapters<nv::IPluginV3>().contains(plugin) ? static_cast<const PluginAdapter*>(plugin)->object()
+                                                    : nb::object();
 }
 
 void forget(nv::IPluginV3* adapter) {

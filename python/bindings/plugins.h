@@ -15,10 +15,10 @@ namespace nb = nanobind;
 nb::object python_part(const char* module);
 /// A class of the plain Python ones: "IPluginV3".
 nb::object plugin_class(const char* name);
-/// Whether the object is of that class. Throws nothing.
+/// Whether the object is of that class. Throws what its __class__ raises.
 bool is_plugin_class(nb::handle object, const char* name);
 
-/// Who deletes an object of C++ that Python sees.
+/// The side that deletes an object of C++ which Python sees.
 enum class Owner { kPython, kLibrary };
 
 /// A plugin for a call that leaves it to the program: the C++ plugin that a Python object stands for, or an adapter
@@ -46,12 +46,12 @@ class BorrowedV2 {
 nvinfer1::IPluginV3* give_v3(nb::object plugin);
 nvinfer1::IPluginV2* give_v2(nb::object plugin);
 
-/// What Python sees of a plugin: its own object, if Python implements it; None for null. `keeps` (may be None) lives as
-/// long as an object for a plugin that the library owns.
+/// Shows Python a plugin: its own object, if Python implements it; None for null. `keeps` (may be None) lives as long
+/// as an object for a plugin that the library owns.
 nb::object show_v3(nvinfer1::IPluginV3* plugin, Owner owner, nb::object keeps);
 nb::object show_v2(nvinfer1::IPluginV2* plugin, Owner owner, nb::object keeps);
 
-/// What Python sees of a creator: its own object, or one that stands for a creator of C++; None for null.
+/// Shows Python a creator: its own object, or one that stands for a creator of C++; None for null.
 nb::object show_creator(nvinfer1::IPluginCreatorInterface* creator);
 
 /// Makes parts of a plugin: null where the object is of no class of such a part. `plugin` is the adapter that has it.
@@ -59,7 +59,7 @@ std::unique_ptr<nvinfer1::IPluginCapability> make_one_part(nvinfer1::PluginCapab
                                                            nvinfer1::IPluginV3* plugin);
 std::unique_ptr<nvinfer1::IPluginCapability> make_quick_part(nvinfer1::PluginCapabilityType type, nb::object part);
 
-/// What Python sees of a part of a plugin of C++, which `keeps` has.
+/// Shows Python a part of a plugin of C++, which `keeps` has.
 nb::object show_part(nvinfer1::IPluginCapability* part, nb::object keeps);
 
 /// A new object of a plain Python class that stands for the C++ object of a handle.
@@ -74,7 +74,7 @@ enum class Ends { kSilently, kWithDestroy };
 /// New adapters.
 nvinfer1::IPluginV3* adapt_v3(nb::object plugin, Ends ends);
 nvinfer1::IPluginV2* adapt_v2(nb::object plugin);
-/// What getTensorRTVersion of a plugin of version 2 in Python says.
+/// The answer of getTensorRTVersion of a plugin of version 2 in Python.
 int32_t python_plugin_version();
 /// Deletes an adapter without telling its plugin.
 void forget(nvinfer1::IPluginV3* adapter);

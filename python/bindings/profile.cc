@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // IOptimizationProfile: the shapes that an engine is built for.
 
 #include <NvInfer.h>

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Refitter: replaces an engine's weights.
 
 #include <NvInfer.h>
@@ -12,8 +9,8 @@
 #include "bindings.h"
 #include "callback.h"
 #include "convert.h"
+#include "kept_weights.h"
 #include "lifetime.h"
-#include "numpy.h"
 
 namespace kiln::python {
 namespace {
@@ -43,7 +40,7 @@ Names names_of(List list) {
   return {names.begin(), names.end()};
 }
 
-/// As names_of, with the role of each.
+/// Names as names_of has them, and the role of each.
 template <class List>
 std::pair<Names, std::vector<WeightsRole>> roles_of(List list) {
   const auto count = static_cast<size_t>(std::max(list(0, nullptr, nullptr), 0));
@@ -53,30 +50,18 @@ std::pair<Names, std::vector<WeightsRole>> roles_of(List list) {
   return {Names(names.begin(), names.end()), roles};
 }
 
-/// An argument that is Weights or an array. The refitter reads its memory later: it holds the Python object till then.
-struct WeightsArgument {
-  Weights weights;
-  nb::object object;
-};
-
-WeightsArgument weights_from(const nb::object& object) {
-  if (NumpyArray::is_array(object.ptr())) return {to_weights(nb::borrow<NumpyArray>(object)), object};
-  return {nb::cast<Weights>(object), object};
-}
-
-bool set_weights(IRefitter& self, const char* layer, WeightsRole role, const nb::typed<nb::object, Weights>& given) {
-  const WeightsArgument weights = weights_from(given);
-  const bool is_set = self.setWeights(layer, role, weights.weights);
-  if (is_set) hold(&self, str("weights of ", layer, " ", static_cast<int>(role)), weights.object);
+/// The refitter reads the memory later: it holds the Python object till then.
+bool set_weights(IRefitter& self, const char* layer, WeightsRole role, const WeightsArgument& weights) {
+  const bool is_set = self.setWeights(layer, role, weights.weights());
+  if (is_set) hold(&self, str("weights of ", layer, " ", static_cast<int>(role)), weights.source());
   return is_set;
 }
 
-bool set_named_weights(IRefitter& self, const char* name, const nb::typed<nb::object, Weights>& given,
+bool set_named_weights(IRefitter& self, const char* name, const WeightsArgument& weights,
                        std::optional<TensorLocation> location) {
-  const WeightsArgument weights = weights_from(given);
-  const bool is_set =
-      location ? self.setNamedWeights(name, weights.weights, *location) : self.setNamedWeights(name, weights.weights);
-  if (is_set) hold(&self, str("weights ", name), weights.object);
+  const Weights given = weights.weights();
+  const bool is_set = location ? self.setNamedWeights(name, given, *location) : self.setNamedWeights(name, given);
+  if (is_set) hold(&self, str("weights ", name), weights.source());
   return is_set;
 }
 
@@ -129,12 +114,12 @@ void bind_weights_of(Class& cls) {
           "Sets weights of a layer, of an array or Weights; they take effect when the engine is refitted.")
       .def(
           "set_named_weights",
-          [](IRefitter& self, const char* name, const nb::typed<nb::object, Weights>& weights) {
+          [](IRefitter& self, const char* name, const WeightsArgument& weights) {
             return set_named_weights(self, name, weights, std::nullopt);
           },
           "name"_a, "weights"_a, "Sets weights by their name; they take effect when the engine is refitted.")
       .def("set_named_weights", &set_named_weights, "name"_a, "weights"_a, "location"_a,
-           "As above, of memory of the host or the device.")
+           "Sets weights by their name, of memory of the host or the device.")
       .def("get_named_weights", &IRefitter::getNamedWeights, "weights_name"_a, nb::keep_alive<0, 1>(),
            "The weights that were set by a name; of no elements where there are none.")
       .def("get_weights_location", &IRefitter::getWeightsLocation, "weights_name"_a,

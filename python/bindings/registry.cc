@@ -44,7 +44,7 @@ nb::list all_creators_recursive(Registry& self) {
   return list_creators(creators, count);
 }
 
-/// What a call of the registry returns, which belongs to the registry. A callback that is interrupted is raised.
+/// Calls the registry and returns its answer, which belongs to the registry. Raises the interrupt of a callback.
 template <class Find>
 auto ask(Registry& registry, Find find) {
   std::invoke_result_t<Find> found{};

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // ISerializationConfig and IRuntimeConfig: how an engine is written, and how it is to run.
 
 #include <NvInfer.h>

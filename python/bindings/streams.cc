@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Readers and writers of plans that programs derive.
 
 #include <NvInfer.h>

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // ITimingCache: measurements of builds, with their keys and values.
 
 #include <NvInfer.h>

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // IVersionedInterface and InterfaceInfo: the kind and the version of an interface that programs implement.
 
 #include <NvInfer.h>

@@ -1,6 +1,3 @@
-// Copyright the Kiln authors
-// SPDX-License-Identifier: Apache-2.0
-//
 // Methods of C++ that are deprecated in TensorRT's module: they work, and warn.
 
 #pragma once

@@ -9,10 +9,7 @@
 holds the libraries and headers for C++ programs, and the programs `kiln` and `trtexec`.
 """
 
-from __future__ import annotations
-
-import importlib
-from typing import Any
+import importlib as _importlib
 
 from ._bindings import bindings
 from ._compile import compile, load
@@ -55,7 +52,11 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name == "torch":  # imported when first used: PyTorch need not be installed
-        return importlib.import_module("kiln.torch")
+        return _importlib.import_module("kiln.torch")
     raise AttributeError(f"module 'kiln' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -58,7 +58,7 @@ class NumpyFamily:
     @functools.lru_cache(maxsize=256)
     def _dtype_name(dtype: np.dtype) -> str:
         if not dtype.isnative:
-            raise TypeError(f"numpy's {dtype} has the byte order of another machine; use .astype({dtype.name!r})")
+            raise TypeError(f"is of numpy's {dtype}, the byte order of another machine; use .astype({dtype.name!r})")
         return dtype.name
 
     def view(self, array: np.ndarray) -> View:
@@ -121,13 +121,13 @@ class TorchFamily:
         name = self._names.get(tensor.dtype)
         if name is None:
             raise TypeError(f"is of {tensor.dtype}, which engines do not have")
+        if tensor.is_neg():  # its memory has the numbers of the other sign
+            raise ValueError("is a negated view: use .resolve_neg()")
         kind = tensor.device.type
         if kind == "cuda":
             device = tensor.device.index
         elif kind == "cpu":
             device = HOST
-            if tensor.is_neg():
-                raise ValueError("is a negated view: use .resolve_neg()")
         else:
             raise TypeError(f"is on device {tensor.device}; the host and CUDA devices are known")
         pointer = tensor.data_ptr()

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import pathlib
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ._bindings import bindings
+from ._calibration import read_calibration, set_calibrator
 from ._device import choose_device, engines_on
 from ._engine import Engine, load_plugins
 from ._errors import Error, Message, Messages, log, make_logger, make_recorder
+from ._files import as_path, check_writable, replace_file
 from ._progress import choose_bar, make_monitor
 from ._shapes import Range, check_range, make_profiles
 
-_PRECISIONS = (None, "fp32", "tf32", "fp16", "bf16", "best")
-_MOST_PLAN_NAME = 40
+_PRECISIONS = (None, "fp32", "tf32", "fp16", "bf16", "int8", "best")
+_LONGEST_TITLE = 40  # of the bar that shows a build's progress
 
 
 class _OnnxFile:
@@ -134,42 +135,55 @@ def _set_precision(trt: Any, config: Any, precision: str | None, tf32: bool | No
     if tf32 is None:
         tf32 = precision != "fp32"
     (config.set_flag if tf32 else config.clear_flag)(flags.TF32)
-    for flag, names in ((flags.FP16, ("fp16", "best")), (flags.BF16, ("bf16", "best"))):
+    for flag, names in (
+        (flags.FP16, ("fp16", "best")),
+        (flags.BF16, ("bf16", "best")),
+        (flags.INT8, ("int8",)),
+    ):
         if precision in names:
             config.set_flag(flag)
 
 
-def _read_timing_cache(config: Any, path: str | os.PathLike | None) -> Any:
-    """The cache that a build uses: of a file, if it is there. None without a path."""
-    if path is None:
-        return None
-    try:
-        known = pathlib.Path(path).read_bytes()
-    except FileNotFoundError:
-        known = b""
-    cache = config.create_timing_cache(known)
-    if cache is None:
-        log.warning("timing cache %s cannot be read; it will be written anew", path)
-        cache = config.create_timing_cache(b"")
-    config.set_timing_cache(cache, False)
-    return cache
+class _TimingCache:
+    """The file of measured times: read before a build, and written after it."""
 
+    def __init__(self, path: str | os.PathLike):
+        self._path = as_path(path, "timing_cache")
+        self._cache: Any = None
+        target = check_writable(self._path, "timing_cache")
+        if target.exists() and not target.is_file():
+            raise ValueError(f"timing_cache: {str(self._path)!r} is neither a file nor a new one")
 
-def _write_timing_cache(cache: Any, path: str | os.PathLike | None) -> None:
-    if cache is None or path is None:
-        return
-    path = pathlib.Path(path)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-        beside = pathlib.Path(file.name)
+    def read(self, config: Any) -> None:
+        """Gives the times to a build. Raises ValueError, and leaves the file alone, where it holds something else."""
+        self._cache = self._stored(config)
+        if self._cache is None:
+            raise ValueError(
+                f"timing_cache: {str(self._path)!r} is not a whole timing cache of Kiln; it was left as it is. Name "
+                "another file, or remove that one"
+            )
+        config.set_timing_cache(self._cache, False)
+
+    def _stored(self, config: Any) -> Any:
+        """The cache of the file, an empty one where there is none; None for a file that holds something else."""
         try:
-            file.write(bytes(cache.serialize()))
-            file.close()
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
+            return config.create_timing_cache(self._path.read_bytes())
+        except FileNotFoundError:
+            return config.create_timing_cache(b"")
+
+    def write(self, config: Any) -> None:
+        """Keeps the times. A warning says where that cannot be: the engine is there, and worth more than they are."""
+        try:
+            theirs = self._stored(config)  # which another process may have written meanwhile
+            if theirs is None:
+                raise ValueError("it has become something else than a timing cache of Kiln")
+            self._cache.combine(theirs, False)
+            replace_file(self._path, bytes(self._cache.serialize()), "timing_cache")
+        except (OSError, ValueError) as failure:
+            log.warning("timing cache %s was not written: %s", self._path, failure)
 
 
-def _build(builder: Any, network: Any, config: Any, bar: Any, name: str, messages: Messages) -> Any:
+def _build(builder: Any, network: Any, config: Any, bar: Any, name: str, messages: Messages, calibrator: Any) -> Any:
     monitor = make_monitor(bar)
     config.progress_monitor = monitor
     plan = None
@@ -177,8 +191,9 @@ def _build(builder: Any, network: Any, config: Any, bar: Any, name: str, message
         plan = builder.build_serialized_network(network, config)
     finally:
         bar.close(plan is not None)
-    if monitor.failure is not None:
-        raise monitor.failure
+    for failure in (monitor.failure, calibrator.failure if calibrator is not None else None):
+        if failure is not None:
+            raise failure
     if plan is None:
         what = f"{name} was not built: progress said so" if monitor.stopped else f"{name} cannot be built"
         raise Error(what, messages.take())
@@ -196,6 +211,7 @@ def compile(
     optimization_level: int | None = None,
     workspace: int | None = None,
     timing_cache: str | os.PathLike | None = None,
+    calibration: Any = None,
     plugins: Sequence[str | os.PathLike] = (),
     refittable: bool = False,
     progress: Any = None,
@@ -210,12 +226,17 @@ def compile(
         a call uses the first that has its shapes.
     values: the same for the values of inputs that decide shapes.
     precision: None keeps the model's own types. "fp32", "tf32", "fp16", "bf16" and "best" let the builder choose the
-        types of layers, down to the named one; inputs and outputs stay what the model says.
+        types of layers, down to the named one; inputs and outputs stay what the model says. "int8" is for models with
+        QuantizeLinear, or for `calibration`.
     tf32: whether FP32 products may round their operands to TF32 on a GPU; by default as the precision allows.
     device: "cpu", "cuda" or "cuda:N"; by default a GPU where there is one, or what the variable KILN_DEVICE says.
     optimization_level: from 0, fastest to build, to 5.
     workspace: bytes that a run may use beside its tensors.
-    timing_cache: a file that is read, and written after the build: the next build of a like network is faster.
+    timing_cache: a file that is read, and written after the build: the next build of a like network is faster. A file
+        that is there has to be such a cache, or empty.
+    calibration: batches that tell the ranges of tensors: an iterable of arrays, of tuples of them or of dicts of names to
+        arrays, in the shapes that the build tunes for; or the path of a calibration cache that TensorRT or Kiln wrote.
+        They give "int8" its scales, and with "fp16" and "best" keep layers in FP32 that would leave FP16's range.
     plugins: libraries of plugins to load first.
     refittable: whether weights of the engine can be replaced later.
     progress: None shows a bar in a terminal or a notebook, True always, False never, "tqdm" by that package; a
@@ -232,8 +253,10 @@ def compile(
     _check_number("workspace", workspace, 2**63 - 1)
     shape_ranges, value_ranges = make_profiles(shapes, "shapes"), make_profiles(values, "values", negative=True)
     source = _source_of(model)
+    cache = _TimingCache(timing_cache) if timing_cache is not None else None
+    batches = read_calibration(calibration, precision) if calibration is not None else None
     name = name or source.name
-    bar = choose_bar(progress, name[:_MOST_PLAN_NAME])
+    bar = choose_bar(progress, name[:_LONGEST_TITLE])
     trt = bindings()
     _, ordinal = choose_device(device)
     messages = Messages()
@@ -256,12 +279,18 @@ def compile(
         if refittable:
             config.set_flag(trt.BuilderFlag.REFIT)
         _add_profiles(builder, config, network, shape_ranges, value_ranges)
-        cache = _read_timing_cache(config, timing_cache)
+        calibrator = None
+        if batches is not None:
+            opt = {key: limits.opt for key, limits in shape_ranges[0].items()}
+            calibrator = set_calibrator(config, network, batches, opt, ordinal)
+        if cache is not None:
+            cache.read(config)
         if configure is not None:
             configure(network, config)
-        plan = _build(builder, network, config, bar, name, messages)
-        _write_timing_cache(cache, timing_cache)
-        del cache, parser  # before what they were made of
+        plan = _build(builder, network, config, bar, name, messages, calibrator)
+        if cache is not None:
+            cache.write(config)
+        del cache, calibrator, parser  # before what they were made of
     return Engine(plan, device=device, name=name, plugins=plugins)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ._arrays import HOST, View, family_of, where_is
 from ._bindings import bindings
 from ._device import current_device, driver
-from ._errors import Error, Messages, make_recorder
+from ._errors import Error, Messages, ShapeError, make_recorder
 from ._tensors import Tensor, num_bytes
 
 if TYPE_CHECKING:
@@ -137,6 +137,15 @@ class Slot:
         self._shapes = None
         return Error(f"{self._name}: {what}", self._messages.take())
 
+    def _misfit(self, what: str) -> Exception:
+        """The failure of telling shapes: a ShapeError where the inputs contradict the model, as two extents of one name."""
+        self._shapes = None
+        messages = self._messages.take()
+        reasons = [message.text for message in messages if message.code == "INVALID_ARGUMENT"]
+        if reasons:
+            return ShapeError("\n  ".join([f"{self._name}: {what}:", *reasons]))
+        return Error(f"{self._name}: {what}", messages)
+
     def run(
         self, views: list[View], shapes: tuple, family: Any, lead: Any, given: list[Any] | None, stream: Any
     ) -> list[Any]:
@@ -146,6 +155,7 @@ class Slot:
         if self._shapes != shapes or self._has_shape_inputs:
             self._bind(views, shapes)
         if not self._on_gpu:
+            _stream_handle(stream, None, HOST)  # raises for what is no stream, as on a GPU
             return self._run_on_host(views, family, lead, given)
         if any(view.device != HOST for view in views):
             return self._run_on_gpu(views, family, lead, given, stream)
@@ -158,7 +168,7 @@ class Slot:
         self._shapes = None
         for tensor, view, shape in zip(self._inputs, views, shapes):
             if tensor.is_dynamic and not context.set_input_shape(tensor.name, shape):
-                raise self._failure(f"input {tensor.name!r} cannot have shape {shape}")
+                raise self._misfit(f"input {tensor.name!r} cannot have shape {shape}")
             if tensor.on_host:
                 self._set_address(tensor.name, view.pointer or _NO_ADDRESS)
         self._output_shapes = []
@@ -168,7 +178,7 @@ class Slot:
                 try:
                     shape = tuple(context.get_tensor_shape(tensor.name))
                 except ValueError:  # the shape of a call that failed; the recorder has the reason
-                    raise self._failure(f"the shape of output {tensor.name!r} cannot be told") from None
+                    raise self._misfit(f"the shape of output {tensor.name!r} cannot be told") from None
             self._output_shapes.append(shape)
         self._shapes = shapes
 
@@ -384,8 +394,9 @@ def _stream_handle(stream: Any, family: Any, ordinal: int) -> int | None:
     if stream is None:
         return family.stream(ordinal) if family is not None else None
     for attribute in ("cuda_stream", "ptr", "handle"):
-        if hasattr(stream, attribute):
-            return int(getattr(stream, attribute))
-    if isinstance(stream, int) and not isinstance(stream, bool):
+        handle = getattr(stream, attribute, None)
+        if isinstance(handle, int):
+            return handle
+    if isinstance(stream, int) and not isinstance(stream, bool) and stream >= 0:
         return stream
     raise TypeError(f"stream is {stream!r}; a stream of PyTorch or CuPy, or its handle, is needed")

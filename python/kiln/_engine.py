@@ -6,6 +6,7 @@ import ctypes
 import functools
 import json
 import math
+import numbers
 import os
 import pathlib
 import threading
@@ -20,6 +21,7 @@ from ._bindings import bindings
 from ._context import Slot
 from ._device import choose_device, current_device, engines_on
 from ._errors import Error, Messages, ShapeError, make_logger, make_recorder
+from ._files import as_path, replace_file
 from ._profile import Profile, make_profiler, mean_times
 from ._shapes import Range, Shape
 from ._show import Page, make_page, name_word
@@ -137,14 +139,13 @@ class Engine:
         return bytes(plan)
 
     def save(self, path: str | os.PathLike) -> pathlib.Path:
-        """Writes the plan to a file, which `kiln.load` and trtexec read. The file is there as a whole or not at all."""
-        path = pathlib.Path(path)
-        beside = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
-        try:
-            beside.write_bytes(bytes(self))
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
+        """Writes the plan to a file, which `kiln.load` and trtexec read. The file is there as a whole or not at all.
+
+        A file that is there is replaced and keeps its mode, unless it is write-protected; of a symbolic link the file that
+        it names.
+        """
+        path = as_path(path, "path")
+        replace_file(path, bytes(self), "path")
         return path
 
     def close(self) -> None:
@@ -191,9 +192,13 @@ class Engine:
         given (an int, or a stream of PyTorch or CuPy). Otherwise it returns when the results are there.
         `out` takes the results: an array, or arrays in the order of the outputs, or a dict of names to arrays.
         """
+        return self._run(self._arguments(arrays, named), None, out, stream)
+
+    def _run(self, given: list[Any], like: Any, out: Any = None, stream: Any = None) -> Any:
+        """Runs the model with arrays in the order of the inputs. Results are what `like` is, or the first array."""
         self._need_engine()
-        given = self._arguments(arrays, named)
         views, lead = self._view_inputs(given)
+        lead = lead if like is None else like
         shapes = tuple([view.shape for view in views])
         profile = self._known.get(shapes)
         if profile is None:
@@ -364,6 +369,9 @@ class Engine:
 
         Timing layer by layer makes a run slower than a call is.
         """
+        for argument, value in (("runs", runs), ("warmup", warmup)):
+            if not isinstance(value, numbers.Integral):
+                raise TypeError(f"{argument} is {value!r}; an int is needed")
         if runs < 1 or warmup < 0:
             raise ValueError(f"runs is {runs} and warmup {warmup}; at least 1 and 0 are needed")
         self._need_engine()

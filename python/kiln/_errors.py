@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
 import logging
@@ -13,6 +14,7 @@ from ._bindings import bindings
 log = logging.getLogger("kiln")
 
 _INTERNAL, _ERROR, _WARNING, _INFO = range(4)
+_MOST_KEPT = 1000  # messages of one object: a program that fails again and again does not grow
 _LEVELS = {_INTERNAL: logging.CRITICAL, _ERROR: logging.ERROR, _WARNING: logging.WARNING, _INFO: logging.INFO}
 
 
@@ -47,7 +49,7 @@ class Error(RuntimeError):
 
 
 class ShapeError(ValueError):
-    """An array's shape is none that the engine was built for."""
+    """The arrays' shapes, or the values that decide shapes, are none that the engine was built for, or contradict the model."""
 
 
 def _says_the_same(longer: str, shorter: str) -> bool:
@@ -56,11 +58,11 @@ def _says_the_same(longer: str, shorter: str) -> bool:
 
 
 class Messages:
-    """Collects messages of several sources; from any thread, each text once."""
+    """Collects messages of several sources; from any thread, each text once. The oldest go where there are too many."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._found: list[Message] = []
+        self._found: collections.deque[Message] = collections.deque(maxlen=_MOST_KEPT)
 
     def add(self, message: Message) -> None:
         """Adds a message. Recorder, log and parser may tell the same error: the longest text and its code are kept."""
@@ -85,7 +87,8 @@ class Messages:
     def take(self) -> list[Message]:
         """Returns what has come since the last call."""
         with self._lock:
-            found, self._found = self._found, []
+            found = list(self._found)
+            self._found.clear()
         return found
 
 
@@ -117,16 +120,18 @@ def _classes() -> tuple[type, type]:
             log.log(shown, "%s", text)
 
     class Recorder(trt.IErrorRecorder):
-        """Keeps the errors of one object, or of one run after the other."""
+        """Keeps the last errors of one object, or of one run after the other."""
 
         def __init__(self, messages: Messages):
             trt.IErrorRecorder.__init__(self)
             self._lock = threading.Lock()
-            self._errors: list[tuple[Any, str]] = []
+            self._errors: collections.deque[tuple[Any, str]] = collections.deque(maxlen=_MOST_KEPT)
+            self._has_overflowed = False
             self.messages = messages
 
         def report_error(self, code: Any, description: str) -> bool:
             with self._lock:
+                self._has_overflowed = self._has_overflowed or len(self._errors) == _MOST_KEPT
                 self._errors.append((code, description))
             self.messages.add(Message("error", description, getattr(code, "name", str(code))))
             told.messages = self.messages
@@ -145,11 +150,12 @@ def _classes() -> tuple[type, type]:
             return self._errors[index][1]
 
         def has_overflowed(self) -> bool:
-            return False
+            return self._has_overflowed
 
         def clear(self) -> None:
             with self._lock:
                 self._errors.clear()
+                self._has_overflowed = False
 
     return Logger, Recorder
 

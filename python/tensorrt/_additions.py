@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """What the module has in Python: context managers, the sizes and numpy types of DataType, small functions."""
 import typing
 import warnings

@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """What the interfaces that programs implement in several parts at once share.
 
 A plugin derives from three or four interfaces, which classes of the extension module cannot do (nanobind knows one

@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Creators of plugins, and what plugins share."""
 
 from __future__ import annotations

@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Collections of plugin attributes."""
 
 from __future__ import annotations

@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Interfaces of quick plugins. `tensorrt.plugin` implements them for functions; few programs do that themselves."""
 
 from __future__ import annotations

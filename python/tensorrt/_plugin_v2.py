@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Plugins of version 2, all deprecated: what C++ libraries have, and IPluginV2DynamicExt for programs in Python."""
 
 from __future__ import annotations

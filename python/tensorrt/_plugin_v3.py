@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Plugins of version 3: the interfaces that a program implements."""
 
 from __future__ import annotations

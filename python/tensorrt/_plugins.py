@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """All classes of plugins that are Python's; the extension module finds them here."""
 
 # No __all__: type checkers would want it as a list of names, a second time.

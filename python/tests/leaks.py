@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Counts what is left of many rounds of each way to use the modules: references, handles of files, threads, memory.
 
     PYTHONPATH=build/release/python KILN_DEVICE=cpu python python/tests/leaks.py [rounds] [part of a name]

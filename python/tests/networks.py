@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Networks of a few layers, built and run with numpy arrays, and the table of cases that the tests of layers share."""
 
 from dataclasses import dataclass, field

@@ -18,6 +18,7 @@ _malloc_type = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_
 _calloc_type = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
 _realloc_type = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 _free_type = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+_pending_type = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 
 
 class _Handler(ctypes.Structure):
@@ -37,7 +38,7 @@ class _Handler(ctypes.Structure):
 class _Pool:
     """Blocks of pinned memory by size, a power of two. What the driver gave stays until the process ends.
 
-    Free lists take the place of a lock: a collection within a call may free arrays.
+    Free lists take the place of a lock: a block may be given back between any two steps of a call.
     """
 
     def __init__(self):
@@ -102,14 +103,22 @@ def _make_handler(pool):
             pool.release(old)
         return address
 
-    def free(_, address, size):
+    @_pending_type
+    def release(address):
         if address:
             pool.release(address)
+        return 0
 
-    return _Handler(
-        b"pinned", _VERSION_OF_HANDLER, None, _malloc_type(malloc), _calloc_type(calloc), _realloc_type(realloc),
-        _free_type(free),
+    # An array may be freed while an exception is being raised, and a callback of ctypes loses that exception. So `free` is
+    # a function of C: Py_AddPendingCall(context, address) makes the main thread call `release` later, when no exception
+    # is pending. Its queue holds 32 calls or more; a block that finds it full is not used again.
+    free = _free_type(ctypes.cast(ctypes.pythonapi.Py_AddPendingCall, ctypes.c_void_p).value)
+    handler = _Handler(
+        b"pinned", _VERSION_OF_HANDLER, ctypes.cast(release, ctypes.c_void_p), _malloc_type(malloc), _calloc_type(calloc),
+        _realloc_type(realloc), free,
     )  # fmt: skip
+    handler.release = release  # the context is an address, which keeps nothing
+    return handler
 
 
 def _set_handler(handler):

@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """What tests of builds and runs share: small networks, plans of them, runs on numpy's memory."""
 import ctypes
 import os

@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Algorithm selectors: programs that record what a build chose, and have the next one choose the same."""
 import json
 
@@ -97,6 +95,35 @@ def test_shapes_and_times_are_shown():
 
     times = []
     assert build(Looking(), Messages()) and max(times) > 0
+
+
+def test_what_is_shown_ends_with_its_call():
+    class Keeping(Selector):
+        def select_algorithms(self, context, choices):
+            kept[:] = [context, *choices, choices[0].algorithm_variant, choices[0].get_algorithm_io_info(0)]
+            return super().select_algorithms(context, choices)
+
+        def report_algorithms(self, contexts, choices):
+            told.extend([*contexts, *choices])
+
+    kept, told = [], []
+    assert build(Keeping(), Messages())
+    assert len(kept) > 3 and len(told) == 4
+    calls = {
+        trt.IAlgorithmContext: [lambda it: it.name, lambda it: it.num_inputs, lambda it: it.get_shape(0)],
+        trt.IAlgorithm: [
+            lambda it: it.timing_msec,
+            lambda it: it.workspace_size,
+            lambda it: it.algorithm_variant,
+            lambda it: it.get_algorithm_io_info(0),
+        ],
+        trt.IAlgorithmVariant: [lambda it: it.tactic, lambda it: it.implementation],
+        trt.IAlgorithmIOInfo: [lambda it: it.dtype, lambda it: it.strides],
+    }
+    for item in kept + told:
+        for call in calls[type(item)]:
+            with pytest.raises(RuntimeError, match="used after the call that it was given to"):
+                call(item)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Builders and their configuration, timing caches, parsers, engines, inspectors, refitters."""
 import json
 import pathlib
@@ -328,6 +326,8 @@ def test_properties_of_a_context(logger):
     assert context.set_input_consumed_event(0) and context.get_input_consumed_event() == 0
     for value in (None, 0):
         context.set_communicator(value)
+    with pytest.raises(TypeError, match="a communicator is an address as int, a capsule of one, or None, not str"):
+        context.set_communicator("x")
     with pytest.raises(UnicodeEncodeError):
         context.name = "half a character: \udc80"
     context.nvtx_verbosity = trt.ProfilingVerbosity.NONE

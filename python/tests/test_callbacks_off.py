@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Callbacks that take their own object off what it is set on, which may be the last reference to it."""
 import gc
 import threading

@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """The engine inspector's JSON, as tools read it: keys, types and numbers of TensorRT's."""
 import json
 

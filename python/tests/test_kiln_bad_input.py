@@ -40,7 +40,7 @@ def on_host(self):
     "array, error, text",
     [
         (X.astype("d"), TypeError, "affine: input 'x' is of float64; float32 is needed"),
-        (X.astype(">f4"), TypeError, "byte order"),
+        (X.astype(">f4"), TypeError, "input .x. is of numpy.s >f4, the byte order of another machine"),
         (np.zeros((4, 2), "f").T, ValueError, r"not contiguous in memory \(strides \(1, 2\)\)"),
         (np.zeros((2, 8), "f")[:, ::2], ValueError, "ascontiguousarray"),
         (np.zeros((2, 5), "f"), ValueError, r"input 'x' has shape \(2, 5\); the engine was built for"),
@@ -135,12 +135,20 @@ def test_values_that_do_not_fit_shapes():
     engine = kiln.compile(kiln_models.reshape_by_input(), values=values, name="reshape", **QUICK)
     x = np.arange(6, dtype="f")
     reason = r"(?s)the shape of output 'y' cannot be told:.*left side is 6, the right side 8"
-    with pytest.raises(kiln.Error, match=reason):
+    with pytest.raises(kiln.ShapeError, match=reason):
         engine(x, [2, 4])
     reason = r"'shape' \(2,\) of values \(1, 7\) together; .* of values \(1, 1\) to \(6, 6\)"
     with pytest.raises(kiln.ShapeError, match=reason):
         engine(x, [1, 7])
     np.testing.assert_array_equal(engine(x, [3, 2]), x.reshape(3, 2))  # the context still works
+
+
+def test_shapes_that_contradict_the_model():
+    """Each lies within its range, and the model gives two extents one name."""
+    both = kiln.compile(kiln_models.sum_and_product(), shapes={n: [(1, 2), (8, 2)] for n in "ab"}, name="both", **QUICK)
+    with pytest.raises(kiln.ShapeError, match=r"(?s)both: .*input 'b': extent 2 of axis 0 must be 3"):
+        both(np.ones((3, 2), "f"), np.ones((2, 2), "f"))
+    assert both(np.ones((3, 2), "f"), np.ones((3, 2), "f"))["sum"].shape == (3, 2)
 
 
 @pytest.mark.parametrize(
@@ -180,6 +188,10 @@ def test_shapes(shapes, error, text):
         ({"optimization_level": 6}, ValueError, "optimization_level is 6"),
         ({"optimization_level": "high"}, TypeError, "optimization_level is 'high'"),
         ({"workspace": -1}, ValueError, "workspace is -1"),
+        ({"timing_cache": 3}, TypeError, "timing_cache is 3; the path of a file is needed"),
+        ({"timing_cache": "/no/such/folder/t"}, FileNotFoundError, "timing_cache: there is no folder '/no/such/folder'"),
+        ({"timing_cache": "/"}, IsADirectoryError, "timing_cache: '/' is a folder"),
+        ({"timing_cache": "/dev/null"}, ValueError, "timing_cache: '/dev/null' is neither a file nor a new one"),
         ({"plugins": "/no/such.so"}, TypeError, "plugins is '/no/such.so'; a list of paths"),
         ({"plugins": ["/no/such.so"]}, kiln.Error, "plugins='/no/such.so' cannot be loaded"),
     ],
@@ -187,7 +199,78 @@ def test_shapes(shapes, error, text):
 def test_options(arguments, error, text):
     model, _, _ = kiln_models.affine(2)
     with pytest.raises(error, match=text):
-        kiln.compile(model, **{**QUICK, **arguments})
+        kiln.compile(model, **{**QUICK, "configure": never, **arguments})
+
+
+def never(network, config):
+    raise AssertionError("the build begins, although an argument is wrong")
+
+
+@pytest.mark.parametrize("content", [b"my notes", b"damaged" * 20, b"\0"])
+def test_a_timing_cache_that_is_none(tmp_path, content):
+    """What the file holds is refused before the build, and stays."""
+    model, _, _ = kiln_models.affine(2)
+    notes = tmp_path / "notes.md"
+    notes.write_bytes(content)
+    with pytest.raises(ValueError, match="notes.md' is not a whole timing cache of Kiln; it was left as it is"):
+        kiln.compile(model, timing_cache=notes, configure=never, **QUICK)
+    assert notes.read_bytes() == content and [p.name for p in tmp_path.iterdir()] == ["notes.md"]
+
+
+def test_a_timing_cache_that_is_write_protected(tmp_path):
+    """Not even root's programs replace it."""
+    model, _, _ = kiln_models.affine(2)
+    cache = tmp_path / "timing.cache"
+    kiln.compile(model, timing_cache=cache, progress=False)
+    kept = cache.read_bytes()
+    cache.chmod(0o444)
+    with pytest.raises(PermissionError, match="timing_cache: .*timing.cache' is write-protected"):
+        kiln.compile(model, timing_cache=cache, configure=never, **QUICK)
+    assert cache.read_bytes() == kept and cache.stat().st_mode & 0o777 == 0o444
+
+
+def test_plans_that_cannot_be_saved(engine, tmp_path):
+    plan = tmp_path / "kept.plan"
+    plan.write_bytes(b"kept")
+    plan.chmod(0o444)
+    for path, error, text in (
+        (plan, PermissionError, "kept.plan' is write-protected"),
+        (tmp_path, IsADirectoryError, "is a folder"),
+        (tmp_path / "none" / "a.plan", FileNotFoundError, "path: there is no folder .*none'"),
+        (3, TypeError, "path is 3"),
+    ):
+        with pytest.raises(error, match=text):
+            engine.save(path)
+    assert plan.read_bytes() == b"kept" and [p.name for p in tmp_path.iterdir()] == ["kept.plan"]
+
+
+@pytest.mark.parametrize("stream", ["nonsense", 2.5, -1, True, told(ptr="here")])
+def test_streams_that_are_none(engine, stream):
+    """On the CPU, where a stream is not needed, too."""
+    with pytest.raises(TypeError, match="a stream of PyTorch or CuPy, or its handle, is needed"):
+        engine(X, stream=stream)
+    engine(X, stream=0)
+
+
+def test_an_engine_that_fails_again_and_again_does_not_grow():
+    from kiln import _errors
+
+    values = {"shape": {"min": (1, 1), "opt": (2, 3), "max": (6, 6)}}
+    engine = kiln.compile(kiln_models.reshape_by_input(), values=values, **QUICK)
+    x, more = np.arange(6, dtype="f"), 10
+    for _ in range(_errors._MOST_KEPT + more):
+        with pytest.raises(kiln.ShapeError):
+            engine(x, [2, 4])
+    (slot,) = engine._all_slots
+    recorder = slot._recorder
+    assert recorder.num_errors() == _errors._MOST_KEPT and recorder.has_overflowed()
+    assert "element counts of reshape" in recorder.get_error_desc(recorder.num_errors() - 1)
+    recorder.clear()
+    assert recorder.num_errors() == 0 and not recorder.has_overflowed()
+    messages = _errors.Messages()
+    for i in range(_errors._MOST_KEPT + more):
+        messages.add(kiln.Message("warning", f"warning {i:6}"))
+    assert [m.text for m in messages.take()][0] == f"warning {more:6}" and not messages.take()
 
 
 def test_another_kind_of_device(engine):
@@ -283,6 +366,10 @@ def test_a_closed_engine():
 def test_runs(engine):
     with pytest.raises(ValueError, match="runs is 0"):
         engine.profile(runs=0)
+    with pytest.raises(TypeError, match="runs is 'x'; an int is needed"):
+        engine.profile(X, runs="x")
+    with pytest.raises(TypeError, match="warmup is 1.5; an int is needed"):
+        engine.profile(X, warmup=1.5)
     for profile in (-1, 1):
         with pytest.raises(ValueError, match=f"affine: profile is {profile}; there are 1, from 0 on"):
             engine.example_inputs(profile)

@@ -335,9 +335,88 @@ def test_a_timing_cache_is_written_and_read(tmp_path):
     kiln.compile(model, timing_cache=cache, progress=False)
     assert cache.stat().st_size > 0
     kiln.compile(model, timing_cache=cache, progress=False)
-    cache.write_bytes(b"damaged")
+    cache.write_bytes(b"")
     kiln.compile(model, timing_cache=cache, progress=False)
-    assert cache.read_bytes() != b"damaged" and [p.name for p in tmp_path.iterdir()] == ["timing.cache"]
+    assert cache.stat().st_size > 0 and [p.name for p in tmp_path.iterdir()] == ["timing.cache"]
+
+
+def test_times_of_builds_at_once_are_kept(tmp_path):
+    """What another build has written meanwhile stays in the cache."""
+    model, _, _ = kiln_models.affine(4)
+    cache, alone = tmp_path / "timing.cache", tmp_path / "alone.cache"
+    other = kiln_models.chain(2)
+    kiln.compile(other, timing_cache=alone, progress=False)
+
+    def build_the_other(network, config):
+        kiln.compile(other, timing_cache=cache, progress=False)
+
+    kiln.compile(model, timing_cache=cache, configure=build_the_other, progress=False)
+    assert cache.stat().st_size > alone.stat().st_size
+
+
+def test_a_timing_cache_that_cannot_be_written_costs_no_engine(tmp_path, caplog):
+    model, w, b = kiln_models.affine(2)
+    cache = tmp_path / "folder" / "timing.cache"
+    cache.parent.mkdir()
+
+    def lose(network, config):
+        cache.parent.rmdir()
+
+    x = rows(2)
+    close(kiln.compile(model, timing_cache=cache, configure=lose, **QUICK)(x), np.maximum(x @ w + b, 0))
+    assert "timing.cache was not written: timing_cache: there is no folder" in caplog.text
+    cache.parent.mkdir()
+
+    def replace(network, config):
+        cache.write_text("notes")
+
+    close(kiln.compile(model, timing_cache=cache, configure=replace, **QUICK)(x), np.maximum(x @ w + b, 0))
+    assert "something else than a timing cache" in caplog.text and cache.read_text() == "notes"
+
+
+@pytest.mark.parametrize("umask, mode", [(0o022, 0o644), (0o027, 0o640)], ids=["022", "027"])
+def test_modes_and_links_of_files(affine, tmp_path, umask, mode):
+    """New files have the mode that the umask leaves; those that are there keep theirs; links stay links."""
+    engine, _ = affine
+    model, _, _ = kiln_models.affine(2)
+    writers = {
+        "timing.cache": lambda path: kiln.compile(model, timing_cache=path, **QUICK),
+        "a.plan": engine.save,
+    }
+    before = os.umask(umask)
+    try:
+        for name, write in writers.items():
+            target, link = tmp_path / name, tmp_path / f"link to {name}"
+            link.symlink_to(name)  # which is not there yet
+            write(link)
+            assert link.is_symlink() and target.stat().st_size > 0 and target.stat().st_mode & 0o777 == mode
+            target.write_bytes(b"")
+            target.chmod(0o606)
+            write(link)
+            assert link.is_symlink() and target.stat().st_size > 0 and target.stat().st_mode & 0o777 == 0o606
+    finally:
+        os.umask(before)
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_a_plan_to_a_pipe(affine, tmp_path):
+    """It is written to what is no file, and does not replace it."""
+    engine, _ = affine
+    pipe, taken = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: taken.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    engine.save(pipe)
+    reader.join(timeout=10)
+    assert taken == [bytes(engine)] and pipe.is_fifo()
+
+
+def test_public_names():
+    """A program sees what the package is for, and nothing that it imports itself."""
+    assert {name for name in dir(kiln) if not name.startswith("_")} == set(kiln.__all__) - {"__version__"}
+    names = {name: value for name, value in vars(kiln).items() if not name.startswith("_")}
+    own = {name for name, value in names.items() if getattr(value, "__package__", "").startswith("kiln")}  # submodules
+    assert set(names) - own <= set(kiln.__all__)
 
 
 def test_progress_is_told_and_may_end_the_build(capsys):

@@ -2,13 +2,11 @@
 calls are made, and that what comes from the host goes there and back."""
 
 import os
-import pathlib
 import subprocess
 import sys
 
 import pytest
-
-DRIVER = pathlib.Path(os.environ.get("KILN_BUILD", "")) / "fake_cuda" / "libkiln_fake_cuda.so"
+from stand_in import run_on_stand_in
 
 HEAD = """
 import numpy as np
@@ -38,15 +36,7 @@ def raises(error, text, call):
 
 
 def run(program):
-    environment = {**os.environ, "KILN_DEVICE": "cuda", "KILN_CUDA_DRIVER": str(DRIVER), "PYTHONPATH": os.pathsep.join(
-        [os.path.dirname(__file__), *sys.path])}  # fmt: skip
-    done = subprocess.run([sys.executable, "-c", HEAD + program], env=environment, capture_output=True, text=True)
-    if "NVRTC" in done.stderr and done.returncode != 0:
-        pytest.skip("NVRTC is not there")
-    assert done.returncode == 0, done.stderr
-
-
-pytestmark = pytest.mark.skipif(not DRIVER.exists(), reason="the stand-in for the driver is not built")
+    run_on_stand_in(HEAD + program)
 
 
 def test_device_name():
@@ -65,6 +55,23 @@ out = np.ones((2, 3), "f")
 assert engine(np.ones((2, 4), "f"), out=out) is out
 assert len(engine.profile(runs=2)) >= 1
 assert kiln.compile(kiln_models.non_zero(), **QUICK)(np.ones((3, 4), "f")).shape[0] == 2
+""")
+
+
+def test_batches_of_calibration():
+    """Those of the host are copied to the GPU, where the build reads them; those of the GPU stay where they are."""
+    run("""
+copies, copy = [], _device.driver().copy_in
+_device.driver().copy_in = lambda to, source, size, stream: (copies.append((source, size)), copy(to, source, size, stream))
+x = np.ones((8, 4), "f")
+int8 = {**QUICK, "precision": "int8", "shapes": {"x": [(1, 4), (8, 4)]}}
+kiln.compile(model, calibration=[x, x], **int8)
+assert copies == [(x.ctypes.data, 128)] * 2, copies
+kiln.compile(model, calibration=[Memory((8, 4))], **int8)
+assert len(copies) == 2
+raises(ValueError, "batch 0: input 'x' has shape (2, 4)", lambda: kiln.compile(model, calibration=[x[:2]], **int8))
+raises(ValueError, "batch 0: input 'x' is on cuda:0, where this build does not run",
+       lambda: kiln.compile(model, calibration=[Memory((8, 4))], device="cpu", **int8))
 """)
 
 

@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Calls of a network that C++ does not have yet: they return False and say so. And: every call has a test."""
 
 import pathlib

@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Layers from floats to narrow numbers and back."""
 
 import numpy as np

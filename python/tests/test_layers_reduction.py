@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Layers whose elements depend on many: products, reductions, normalizations, selections."""
 
 import numpy as np

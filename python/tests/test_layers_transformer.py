@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Layers of transformers, and normalizations and slopes that are tensors."""
 
 import numpy as np

@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Layers that move a window over images, and those that scale them."""
 
 import numpy as np

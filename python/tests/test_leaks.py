@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Nothing is left of many builds, loads and runs. leaks.py has the ways, and counts more rounds of them."""
 
 import leaks

@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Objects in any order of their ends, and after what they came from is gone."""
 import gc
 import os
@@ -62,6 +60,42 @@ def test_objects_end():
     del logger, engine, context, recorder, config
     gc.collect()
     assert [end() for end in ends] == [None] * 5
+
+
+class Array(np.ndarray):
+    """An array that may refer to other objects."""
+
+
+def array_of_ones():
+    return np.ones(2, dtype=np.float32).view(Array)
+
+
+@pytest.mark.parametrize("wrap", [lambda array: array, trt.Weights], ids=["array", "Weights"])
+def test_cycles_through_weights_end(wrap):
+    network = trt.Builder(Messages()).create_network()
+    kernel, bias, constant = arrays = [array_of_ones() for _ in range(3)]
+    x = network.add_input("x", trt.float32, (1, 1, 4, 4))
+    network.add_convolution_nd(x, 2, (1, 1), wrap(kernel), wrap(bias))
+    network.add_constant((2,), trt.Weights(np.zeros(2, np.float32))).weights = wrap(constant)
+    for array in arrays:
+        array.network = network
+    ends = [weakref.ref(it) for it in (network, *arrays)]
+    del network, x, kernel, bias, constant, array
+    gc.collect()
+    assert ends[0]() is not None, "the arrays are the program's yet"
+    arrays.clear()
+    gc.collect()
+    assert [end() for end in ends] == [None] * 4
+
+
+def test_cycles_of_weights_end():
+    array = array_of_ones()
+    array.weights = trt.Weights(array)
+    assert array.weights.numpy().tolist() == [1, 1]
+    end = weakref.ref(array)
+    del array
+    gc.collect()
+    assert end() is None
 
 
 def test_items_are_released_when_others_come():
@@ -235,7 +269,55 @@ def test_cycles_end():
     assert None not in [end() for end in ends]
     del context, builder, recorder
     gc.collect()
-    assert [end() for end in ends[:3]] == [None] * 3
+    assert [end() for end in ends] == [None] * 5
+
+
+class Array(np.ndarray):
+    """An array that may refer to other objects."""
+
+
+def array_of_ones():
+    return np.ones(2, dtype=np.float32).view(Array)
+
+
+@pytest.mark.parametrize("wrap", [lambda array: array, trt.Weights], ids=["array", "Weights"])
+def test_cycles_through_weights_end(wrap):
+    network = trt.Builder(Messages()).create_network()
+    kernel, bias, constant = arrays = [array_of_ones() for _ in range(3)]
+    x = network.add_input("x", trt.float32, (1, 1, 4, 4))
+    network.add_convolution_nd(x, 2, (1, 1), wrap(kernel), wrap(bias))
+    network.add_constant((2,), trt.Weights(np.zeros(2, np.float32))).weights = wrap(constant)
+    for array in arrays:
+        array.network = network
+    ends = [weakref.ref(it) for it in (network, *arrays)]
+    del network, x, kernel, bias, constant, array
+    gc.collect()
+    assert ends[0]() is not None, "the arrays are the program's yet"
+    arrays.clear()
+    gc.collect()
+    assert [end() for end in ends] == [None] * 4
+
+
+def test_cycles_of_weights_end():
+    array = array_of_ones()
+    array.weights = trt.Weights(array)
+    assert array.weights.numpy().tolist() == [1, 1]
+    end = weakref.ref(array)
+    del array
+    gc.collect()
+    assert end() is None
+
+
+def test_an_exception_survives_the_end_of_an_object_that_calls_back():
+    """The context goes while the exception is being raised, and gives its memory back to the program's allocator."""
+    logger = Messages()
+    runtime = trt.Runtime(logger)
+    runtime.gpu_allocator = allocator = running.Allocator()
+    engine = runtime.deserialize_cuda_engine(running.softmax_plan(logger))
+    before = set(allocator.blocks)
+    with pytest.raises(TypeError, match="set_input_shape"):
+        engine.create_execution_context().set_input_shape(1)
+    assert set(allocator.blocks) == before and logger.errors() == []
 
 
 def test_names_are_kept():
@@ -277,8 +359,19 @@ def test_wrong_objects_are_type_errors():
 
 def test_an_object_without_init_is_a_type_error():
     uninitialized = trt.ILogger.__new__(trt.ILogger)
-    with pytest.raises(TypeError), pytest.warns(RuntimeWarning):
+    with pytest.raises(TypeError, match="initialized"):
         trt.Builder(uninitialized)
+
+
+@pytest.mark.filterwarnings("error")  # of an exception in __del__, too
+@pytest.mark.parametrize(
+    "base", [trt.ICudaEngine, trt.IExecutionContext, trt.IBuilderConfig, trt.INetworkDefinition, trt.IHostMemory]
+)
+def test_a_class_derived_from_one_without_a_constructor(base):
+    derived = type("Derived", (base,), {})
+    with pytest.raises(TypeError, match="no constructor"):
+        derived()
+    gc.collect()
 
 
 def test_memory_that_was_not_made_is_a_type_error():
@@ -372,9 +465,14 @@ SUBINTERPRETER = """
     except ImportError:
         import _xxsubinterpreters as interpreters
         subinterpreter = interpreters.create(isolated=False)
+    if {before}:
+        import tensorrt as trt
     interpreters.run_string(subinterpreter, {code!r})
     import tensorrt as trt
-    assert trt.Runtime(trt.Logger()) is not None
+    if {destroy}:
+        interpreters.destroy(subinterpreter)
+    import running  # a module of this folder
+    assert running.engine_of_doubled(trt.Logger()) is not None
 """
 
 IMPORT = """
@@ -389,7 +487,29 @@ else:
 """
 
 
-def test_subinterpreters_are_refused():
-    script = textwrap.dedent(SUBINTERPRETER).format(code=IMPORT.format(path=sys.path))
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+@pytest.mark.parametrize("module", ["tensorrt", "kiln"])
+def test_free_threaded_builds_are_refused(module):
+    script = f"""
+import sys
+sys.abiflags = "t"  # as Python 3.13t has it
+try:
+    import kiln
+    import {module}
+    kiln.bindings()
+except ImportError as error:
+    print(error)
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, env=environment)
+    assert done.returncode == 0 and "free-threaded build of Python" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("before", [False, True], ids=["first", "after-main"])
+@pytest.mark.parametrize("destroy", [False, True], ids=["stays", "destroyed"])
+def test_subinterpreters_are_refused(before, destroy):
+    """And the main interpreter works on, whether it had the module before or not."""
+    code = IMPORT.format(path=sys.path)
+    script = textwrap.dedent(SUBINTERPRETER).format(code=code, before=before, destroy=destroy)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, env=environment)
     assert done.returncode == 0 and "imported" not in done.stdout, done.stdout + done.stderr

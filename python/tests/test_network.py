@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """INetworkDefinition and ITensor: inputs, outputs, layers by index, errors, lifetimes."""
 
 import gc

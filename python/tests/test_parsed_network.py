@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Networks that the parser made: their layers have classes, and weights that Python may read and replace."""
 
 import gc

@@ -45,6 +45,107 @@ def test_creators_of_python():
     assert seen() is None
 
 
+def test_creators_that_are_interrupted():
+    """The interrupt is raised, and the registry's count of the creator is right: it goes when it is taken out."""
+
+    class Interrupted(ScaleCreator):
+        interrupts = False
+
+        @property
+        def name(self):
+            if Interrupted.interrupts:
+                raise KeyboardInterrupt
+            return "Interrupted"
+
+        @name.setter
+        def name(self, text):
+            pass
+
+    creator = Interrupted()
+    end = weakref.ref(creator)
+    Interrupted.interrupts = True
+    for call in (REGISTRY.register_creator, REGISTRY.register_creator):
+        with pytest.raises(KeyboardInterrupt):
+            call(creator, "tests")
+    Interrupted.interrupts = False
+    assert REGISTRY.get_creator("Interrupted", "1", "tests") is None
+    assert REGISTRY.register_creator(creator, "tests")
+    Interrupted.interrupts = True
+    try:
+        is_out = REGISTRY.deregister_creator(creator)
+    except KeyboardInterrupt:
+        is_out = False
+    Interrupted.interrupts = False
+    assert is_out or REGISTRY.deregister_creator(creator) or REGISTRY.get_creator("Interrupted", "1", "tests") is None
+    del creator
+    gc.collect()
+    assert end() is None
+
+
+def test_an_interrupt_at_the_end_of_the_process():
+    """A creator of another registry alone is asked for its name then, for a message. The others go all the same."""
+    script = """
+import plugins, tensorrt as trt
+
+class Interrupted(plugins.ScaleCreator):
+    @property
+    def name(self):
+        if ends:
+            raise KeyboardInterrupt
+        return "Interrupted"
+
+    @name.setter
+    def name(self, text):
+        pass
+
+class Last(plugins.ScaleCreator):
+    def __del__(self):
+        print("gone")
+
+ends = False
+builder = trt.Builder(trt.Logger(trt.Logger.INTERNAL_ERROR))
+assert builder.get_plugin_registry().register_creator(Interrupted(), "tests")
+for i in range(3):
+    assert trt.get_plugin_registry().register_creator(Last(), f"tests {i}")
+ends = True
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, env=environment)
+    assert (ran.returncode, ran.stdout) == (0, "gone\n" * 3) and "atexit" not in ran.stderr, ran.stderr
+
+
+def test_failures_without_a_logger():
+    """They go to sys.unraisablehook, as those of other callbacks."""
+    script = """
+import sys, plugins, tensorrt as trt
+
+class Raising(plugins.ScaleCreator):
+    @property
+    def name(self):
+        raise ValueError("as the test wants it")
+
+    @name.setter
+    def name(self, text):
+        pass
+
+sys.unraisablehook = lambda told: print(repr(told.exc_value), told.object or told.err_msg)  # the latter from Python 3.13 on
+trt.get_plugin_registry().register_creator(Raising(), "tests")
+class Numbered(plugins.ScaleCreator):
+    name = 5
+
+    def __init__(self):
+        self.plugin_version, self.plugin_namespace = "1", ""
+
+trt.get_plugin_registry().register_creator(Numbered(), "tests")
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, env=environment)
+    lines = ran.stdout.splitlines()
+    assert ran.returncode == 0 and "as the test wants it" not in ran.stderr and "Traceback" not in ran.stderr, ran.stderr
+    assert "ValueError('as the test wants it')" in lines[0] and "an object of class 'Raising' version" in lines[0] and ": name" in lines[0], lines
+    assert any("it returned an object of class 'int'; a str is needed" in line for line in lines), lines
+
+
 def test_a_creator_in_several_registries():
     bench = Bench()
     own = bench.builder.get_plugin_registry()
@@ -133,6 +234,7 @@ def test_interfaces_of_python():
     assert trt.IPluginV3OneBuildV2().interface_info.major == 2
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_names_that_a_creator_lacks():
     class Nameless(trt.IPluginCreatorV3One):
         pass
@@ -289,6 +391,22 @@ def test_wrong_fields():
     for kind in (F.BF16, F.FP8, F.INT4, F.FP4, F.DIMS):
         with pytest.raises(AttributeError, match="numpy has no type"):
             trt.PluginField("x", np.zeros(100, np.int8), kind).data
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="classes of Python have buffers from 3.12 on")
+@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
+def test_exceptions_of_a_buffer(error):
+    """A buffer that is not contiguous is asked a second time. Another error is the caller's."""
+
+    class Refusing:
+        def __buffer__(self, flags):
+            self.asked = getattr(self, "asked", 0) + 1
+            if self.asked == 1:
+                raise error
+            return memoryview(b"abc")
+
+    with pytest.raises(error):
+        trt.PluginField("x", Refusing(), F.CHAR)
 
 
 def test_collections():

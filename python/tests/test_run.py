@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """From an ONNX file to results: samples/digits, on 360 digits that it was not trained on; and runs of small networks."""
 import pathlib
 

@@ -63,7 +63,7 @@ def folder(tmp_path_factory):
 # What stubtest says of nanobind's classes, whatever the stubs are.
 OF_NANOBIND = re.compile(
     r"is inconsistent, metaclass differs$|\.__nb_enum__ is not present in stub$|"
-    r"\w is not a function$|\.IHostMemory\.__buffer__ is not present at runtime$|\.__init__ is inconsistent, stub does not have \*args parameter|"  # no constructor
+    r"\w is not a function$|\.IHostMemory\.__buffer__ is not present at runtime$|\.__nanobind_internals__ is not present in stub$|\.__init__ is inconsistent, stub does not have \*args parameter|"  # no constructor
     r"stub is a staticmethod but runtime is not$"
 )
 

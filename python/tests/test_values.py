@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Enums, Dims and Weights."""
 import copy
 import pickle
@@ -80,6 +78,13 @@ def test_dims_refuse_what_is_no_shape():
         trt.Dims((1, 2))[:] = (1, 2, 3)
 
 
+@pytest.mark.parametrize("dims", [trt.Dims((2, 3)), trt.Dims2(2, 3), trt.DimsHW(2, 3)], ids=lambda dims: type(dims).__name__)
+def test_dims_have_no_hash(dims):
+    """Equal objects need equal hashes, and Dims equal tuples and can be changed."""
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(dims)
+
+
 def test_dims_of_fixed_rank():
     assert tuple(trt.DimsHW(3, 4)) == (3, 4) and trt.DimsHW([3, 4]).w == 4
     hw = trt.DimsHW()
@@ -129,6 +134,26 @@ def test_weights_refuse_other_arrays():
         trt.Weights([1.0, 2.0])
     with pytest.raises(ValueError):
         trt.Weights(trt.int32, 0, -1)
+    with pytest.raises(ValueError, match="5 elements cannot be at address 0"):
+        trt.Weights(trt.float32, 0, 5)
+
+
+def test_objects_that_pretend_their_class():
+    """Arguments are taken by their type: a `__class__` that raises is not asked, or is told."""
+
+    class Pretender:
+        @property
+        def __class__(self):
+            raise RuntimeError("as the test wants it")
+
+    network = trt.Builder(trt.Logger(trt.Logger.ERROR)).create_network()
+    for call in (trt.Weights, lambda it: network.add_constant((2,), it)):
+        with pytest.raises(TypeError, match="incompatible function arguments"):
+            call(Pretender())
+    registry = trt.get_plugin_registry()
+    for call in (registry.register_creator, registry.deregister_creator, lambda it: registry.acquire_plugin_resource("a", it)):
+        with pytest.raises(RuntimeError, match="as the test wants it"):
+            call(Pretender())
 
 
 def test_logger_prints(capfd):

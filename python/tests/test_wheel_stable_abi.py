@@ -6,6 +6,8 @@ import pathlib
 import sys
 
 import pytest
+from packaging.tags import cpython_tags
+from packaging.utils import parse_wheel_filename
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "python/wheel"))
@@ -43,6 +45,10 @@ def environment(python, wheel, tmp_path_factory):
 
 def test_tag(wheel):
     assert "-cp312-abi3-manylinux" in wheel.name
+    platforms = ["manylinux_2_34_x86_64", "linux_x86_64"]
+    ours = {str(tag) for tag in parse_wheel_filename(wheel.name)[3]}
+    takes = {abi: {str(tag) for tag in cpython_tags((3, 13), [abi], platforms)} for abi in ("cp313", "cp313t")}
+    assert ours & takes["cp313"] and not ours & takes["cp313t"], "pip takes it nowhere without Python's global lock"
 
 
 def test_demo(environment):

@@ -5,6 +5,7 @@
 
 #include "builder/largest_size.h"
 #include "builder/memory.h"
+#include "builder/readers_first.h"
 #include "builder/streams.h"
 #include "ops/op.h"
 #include "plan/decided_sizes.h"
@@ -41,6 +42,7 @@ class Emitter {
     for (const auto& [symbol, value] : graph_.replaced_sizes())
       block_.known_sizes.push_back({symbol.symbol_id(), sym::Program::compile(value)});
     drop_copies();
+    order_readers();
     choose_streams();
     reuse_inputs();
     place_in_arena();
@@ -62,6 +64,7 @@ class Emitter {
   Status emit_copy(int from, int to, const TensorType& type, std::string name);
   Status alias(const Tile& tile, plan::Step& step);
   void drop_copies();
+  void order_readers();
   void choose_streams();
   void reuse_inputs();
   void place_in_arena();
@@ -82,6 +85,7 @@ class Emitter {
   std::vector<int> in_place_;  // by step: the input whose memory output 0 may take, or -1
   std::vector<Span> beside_;   // by step: what may run at the same time
   std::set<int> copies_;       // steps that make a copy for a step that changes it
+  std::vector<AliasedCopy> aliased_;
   int absent_ = -1;
 };
 
@@ -242,6 +246,7 @@ Status Emitter::alias(const Tile& tile, plan::Step& step) {
     const int to = static_cast<int>(block_.tensors.size()) - 1;
     TRY(emit_copy(from, to, graph_.type(tile.region.inputs[i]), str("copy for '", step.name, "'")));
     copies_.insert(static_cast<int>(block_.steps.size()) - 1);
+    aliased_.push_back({from, to});
     step.inputs[i] = to;
     tensor(output).place = plan::Place::kView;
     tensor(output).index = to;
@@ -274,6 +279,17 @@ void Emitter::drop_copies() {
     block_.steps.erase(block_.steps.begin() + *copy);
     in_place_.erase(in_place_.begin() + *copy);
   }
+}
+
+void Emitter::order_readers() {
+  std::vector<plan::Step> steps;
+  std::vector<int> in_place;
+  for (const size_t s : readers_first(block_, aliased_)) {
+    steps.push_back(std::move(block_.steps[s]));
+    in_place.push_back(in_place_[s]);
+  }
+  block_.steps = std::move(steps);
+  in_place_ = std::move(in_place);
 }
 
 int Emitter::root_of(int id) const {

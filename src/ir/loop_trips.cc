@@ -110,14 +110,30 @@ std::optional<sym::Expr> most_trips(const Graph& body, ValueId condition, std::s
   return Search(body, numbers).by(body, condition);
 }
 
-bool is_same_in_each_iteration(const Graph& body, ValueId value, std::span<const ValueId> varying) {
+bool is_same_in_each_iteration(const Graph& body, ValueId value, std::span<const ValueId> varying,
+                               std::span<const sym::Expr> changing) {
+  const auto contains = [](const auto& list, const auto& item) {
+    return std::ranges::find(list, item) != std::ranges::end(list);
+  };
   std::vector<ValueId> pending{value};
   std::set<ValueId> seen;
   while (!pending.empty()) {
     const ValueId next = pending.back();
     pending.pop_back();
     if (next == ValueId::kNone || !seen.insert(next).second) continue;
-    if (std::ranges::find(varying, next) != varying.end()) return false;
+    if (contains(varying, next)) return false;
+    std::vector<sym::Expr> symbols;
+    if (const auto& values = body.type(next).values)
+      for (const sym::Expr& element : *values) sym::collect_symbols(element, symbols);
+    const auto changes = [&](const sym::Expr& symbol) { return contains(changing, symbol); };
+    if (std::ranges::any_of(symbols, changes)) return false;
+    for (int i = 0; !symbols.empty() && i < body.num_nodes(); ++i) {  // what decides a size that the value knows
+      const auto id = static_cast<NodeId>(i);
+      if (!body.alive(id)) continue;
+      const Node& node = body.node(id);
+      if (std::ranges::any_of(node.sizes, [&](const DecidedSize& size) { return contains(symbols, size.symbol); }))
+        pending.insert(pending.end(), node.outputs.begin(), node.outputs.end());
+    }
     if (body.value(next).producer == NodeId::kNone) continue;
     const Node& node = body.node(body.value(next).producer);
     if (is_random(node)) return false;

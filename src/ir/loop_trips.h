@@ -20,8 +20,9 @@ struct LoopNumber {
 /// of another kind.
 std::optional<sym::Expr> most_trips(const Graph& body, ValueId condition, std::span<const LoopNumber> numbers);
 
-/// Whether a value of a body is the same in each iteration: nothing that it is computed of is random, or reads one of
-/// the inputs in `varying`.
-bool is_same_in_each_iteration(const Graph& body, ValueId value, std::span<const ValueId> varying);
+/// Whether a value of a body is the same in each iteration: nothing that it is computed of is random, reads one of the
+/// inputs in `varying`, or is an extent or element of one, of which `changing` has the symbols.
+bool is_same_in_each_iteration(const Graph& body, ValueId value, std::span<const ValueId> varying,
+                               std::span<const sym::Expr> changing);
 
 }  // namespace kiln::ir

@@ -375,13 +375,15 @@ Status Importer::import_node(const NodeDef& node, Values inputs, int index) {
   const ImportFunction import = find_importer(node.domain, node.op_type);
   const auto plugin = TRY(known_plugin(node, import && !options_.prefers_plugins ? nullptr : options_.plugins));
   if (!import && !plugin) return no_importer(node, options_.plugins);
-  const int64_t opset = plugin ? model_.opset_of(node).value_or(1) : TRY(model_.opset_of(node));
-  ImportContext cx(model_, node, opset, graph_, std::move(inputs), state_);
+  ImportContext cx(model_, node, model_.opset_of(node).value_or(1), graph_, std::move(inputs), state_);
   cx.set_bodies(&bodies);
-  if (plugin) TRY(refuse_carried(cx));
-  if (!plugin) bodies.warn(unknown_attributes(node));
-  TRY(plugin ? import_plugin(cx, *plugin, *options_.plugins) : import_by_type(cx, import));
-  if (!plugin) note_unread(node, cx.node(), state_.unread_attributes);
+  const ImporterOfNode importer = import ? ImporterOfNode::kThere : ImporterOfNode::kNone;
+  if (!plugin || !TRY(import_plugin(cx, *plugin, *options_.plugins, importer))) {
+    TRY(model_.opset_of(node));
+    bodies.warn(unknown_attributes(node));
+    TRY(import_by_type(cx, import));
+    note_unread(node, cx.node(), state_.unread_attributes);
+  }
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
     if (const auto sequence = cx.output_sequences().find(i); sequence != cx.output_sequences().end()) {
@@ -448,7 +450,7 @@ Result<std::optional<Importer::TakenBranch>> Importer::known_branch(const NodeDe
   const auto condition = cx.values(inputs[0], "");  // one of data is nothing that the host should read
   if (!condition || condition->size() != 1) return std::nullopt;
   const sym::Expr holds = (*condition)[0];
-  if (reads_numbers_of_data(holds)) return std::nullopt;
+  if (reads_numbers_of_data(holds) || state_.reads_iteration(holds)) return std::nullopt;
   if (!holds.is_const()) return assumed_branch(node, inputs[0], bodies);
   return TakenBranch{TRY(NodeReader(node).need_graph(holds.value() ? "then_branch" : "else_branch"))};
 }
@@ -489,9 +491,10 @@ Result<std::optional<Importer::TakenBranch>> Importer::assumed_branch(const Node
     return std::nullopt;
   }
   const size_t taken = works[0] ? 0 : 1;
-  const auto why = str(node, " takes its ", taken == 0 ? "then" : "else", "_branch: ",
-                       works[0] && works[1] ? "its branches give values of different ranks"
-                                            : "the other one cannot work on these shapes");
+  const auto why =
+      str(node, " takes its ", taken == 0 ? "then" : "else", "_branch: ",
+          works[0] && works[1] ? "its branches give values of different ranks"
+                               : str("the other one cannot be imported (", imported[1 - taken].error().message, ')'));
   ValueId holds = condition;
   if (taken == 1) holds = TRY(graph_.add_one(ops::Unary{ops::UnaryKind::kNot}, {condition}));
   TRY(graph_.add(ops::Assertion{why}, Values{holds}, std::string(label_of(node))));

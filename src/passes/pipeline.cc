@@ -5,6 +5,7 @@
 #include "passes/decompose/decompose.h"
 #include "passes/drop_expands.h"
 #include "passes/drop_unread_numbers.h"
+#include "passes/drop_unread_stacks.h"
 #include "passes/fit_plugin_types.h"
 #include "passes/fold_channel_scale.h"
 #include "passes/fold_constants.h"
@@ -38,6 +39,7 @@ std::span<const NamedPass> pipeline() {
   constexpr bool kAccounts = true;
   static constexpr NamedPass kPasses[] = {
       {"remove_dead", remove_dead, kAccounts},
+      {"drop_unread_stacks", drop_unread_stacks, kAccounts},
       {"inline_branches", inline_branches, kAccounts},
       {"hoist_invariants", hoist_invariants, kAccounts},
       {"fit_plugin_types", fit_plugin_types},

@@ -120,11 +120,12 @@ std::shared_ptr<const void> keep_code_of(const void* object) {
 Result<Library> Library::open(const char* path) {
   const auto where = [&] { return str("library '", path, "'"); };
   TRY(in_context(check_file(path), where));
-  void* handle = TRY(in_context(open_shared_object(path), where));
-  return Library(handle, path);
+  const auto undo = [&](void* handle) { Library(handle, path, true).take_back(); };
+  const SharedObject object = TRY(in_context(open_shared_object(path, undo), where));
+  return Library(object.handle, path, object.is_new);
 }
 
-Library::Library(void* handle, const char* path) : handle_(handle) {
+Library::Library(void* handle, const char* path, bool is_new) : handle_(handle), is_new_(is_new) {
   link_map* map = nullptr;
   const bool known = dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map;
   path_ = real_path(known && *map->l_name ? map->l_name : path);
@@ -137,12 +138,19 @@ Library::Library(void* handle, const char* path) : handle_(handle) {
 Library::Library(Library&& other) noexcept
     : handle_(std::exchange(other.handle_, nullptr)),
       path_(std::move(other.path_)),
+      is_new_(other.is_new_),
       begin_(other.begin_),
       end_(other.end_) {}
 
 Library::~Library() {
   if (!handle_ || process_registry().uses_code_of(*this) || safe_registry().uses_code_of(*this)) return;
   dlclose(handle_);
+}
+
+void Library::take_back() const {
+  if (!is_new_) return;
+  process_registry().remove_code_of(*this);
+  safe_registry().remove_code_of(*this);
 }
 
 template <class Function>

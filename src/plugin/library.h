@@ -19,7 +19,8 @@ class Library {
   using Creator = nvinfer1::IPluginCreatorInterface;
 
   /// Loads the file, which runs its initialisers. Fails with kNotFound if there is none, with kCorrupt if it is no
-  /// library or a damaged one, and with kState if an initialiser throws; then nothing of it stays loaded.
+  /// library or a damaged one, and with kState if an initialiser throws; then nothing of it stays loaded or
+  /// registered.
   static Result<Library> open(const char* path);
   Library(Library&& other) noexcept;
   Library& operator=(Library&&) = delete;
@@ -30,17 +31,21 @@ class Library {
   Result<std::vector<Creator*>> creators() const;
 
   const std::string& path() const { return path_; }  ///< real path of the file
+  /// Undoes what the library did to the process's registries while this object loaded it, where nobody had loaded it
+  /// before: creators that its initialisers or its entry points registered by themselves are deregistered.
+  void take_back() const;
   bool same_file(const Library& other) const { return handle_ == other.handle_; }
   /// Whether an address lies in the library's code or data.
   bool contains(const void* address) const;
 
  private:
-  Library(void* handle, const char* path);
+  Library(void* handle, const char* path, bool is_new);
   template <class Function>
   Function* entry(const char* name) const;
 
   void* handle_;  ///< the loader's, one for each file whatever the paths to it
   std::string path_;
+  bool is_new_;                    ///< whether it was not loaded before
   uintptr_t begin_ = 0, end_ = 0;  ///< where it is mapped
 };
 

@@ -35,11 +35,11 @@ void unlock_loader() {
 }
 
 /// Unloads an object whose initialiser threw. The loader counts it as opened once, although it gave out no handle.
-void unload_half_loaded(const char* path, bool was_loaded) {
+void unload_half_loaded(const char* path, const std::function<void(void* handle)>& undo) {
   void* handle = dlopen(path, kMode | RTLD_NOLOAD);
   if (!handle) return;
+  undo(handle);
   dlclose(handle);
-  if (!was_loaded) dlclose(handle);
 }
 
 }  // namespace
@@ -55,17 +55,17 @@ Status run_foreign(const char* what, const std::function<void()>& code) {
   }
 }
 
-Result<void*> open_shared_object(const char* path) {
+Result<SharedObject> open_shared_object(const char* path, const std::function<void(void* handle)>& undo) {
   void* loaded = dlopen(path, kMode | RTLD_NOLOAD);
   if (loaded) dlclose(loaded);  // its initialisers have run, so that the call below only counts
   void* handle = nullptr;
   const Status opened = run_foreign("its initialiser", [&] { handle = throwing_dlopen(path, kMode); });
   if (!opened) {
     unlock_loader();
-    unload_half_loaded(path, loaded != nullptr);
+    unload_half_loaded(path, undo);
     return std::unexpected(opened.error());
   }
-  if (handle) return handle;
+  if (handle) return SharedObject{handle, !loaded};
   const char* words = dlerror();
   return error(Code::kCorrupt, words ? words : "the loader does not say why");
 }

@@ -88,7 +88,7 @@ std::string system_directory() {
 
 using Creators = std::vector<std::pair<PluginIdentity, PlanLibraries::Creator*>>;
 
-Result<Creators> creators_of(const Library& library) {
+Result<Creators> ask_creators(const Library& library) {
   Creators creators;
   for (PlanLibraries::Creator* creator : TRY(library.creators())) {
     const CreatorIdentity id = identity_of(*creator);
@@ -96,6 +96,12 @@ Result<Creators> creators_of(const Library& library) {
                 "' is not one that Kiln knows"));
     creators.push_back({{id.name, id.version, id.plugin_namespace ? id.plugin_namespace : ""}, creator});
   }
+  return creators;
+}
+
+Result<Creators> creators_of(const Library& library) {
+  auto creators = ask_creators(library);
+  if (!creators) library.take_back();
   return creators;
 }
 

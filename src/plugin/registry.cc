@@ -84,10 +84,14 @@ nvinfer1::ILogger* Registry::logger() const {
   return logger_;
 }
 
-/// Tells recorder and logger, without memory.
+/// Tells recorder and logger, without memory. Where there is neither, as before the process has a builder or a runtime,
+/// standard error has to do.
 void Registry::tell(ErrorCode code, const char* to_recorder, const char* to_logger) const noexcept {
-  if (const auto recorder = held_recorder()) recorder->reportError(code, to_recorder);
-  if (nvinfer1::ILogger* told = logger()) told->log(nvinfer1::ILogger::Severity::kERROR, to_logger);
+  const auto recorder = held_recorder();
+  nvinfer1::ILogger* const told = logger();
+  if (recorder) recorder->reportError(code, to_recorder);
+  if (told) told->log(nvinfer1::ILogger::Severity::kERROR, to_logger);
+  if (!recorder && !told) std::fprintf(stderr, "%s\n", to_logger);
 }
 
 /// Tells recorder and logger of an error; returns whether there is none.

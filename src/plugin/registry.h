@@ -33,6 +33,8 @@ class Registry final : public nvinfer1::IPluginRegistry {
   nvinfer1::ILogger* logger() const;
   /// Whether there is a resource of a class of the library, or a creator that `loadLibrary` did not register.
   bool uses_code_of(const Library& library) const;
+  /// Deregisters the library's creators that `loadLibrary` did not register.
+  void remove_code_of(const Library& library);
 
   bool registerCreator(OldCreator& creator, AsciiChar const* plugin_namespace) noexcept override;
   OldCreator* const* getPluginCreatorList(int32_t* count) const noexcept override;
@@ -72,6 +74,8 @@ class Registry final : public nvinfer1::IPluginRegistry {
     /// Keeps the library of its class loaded, which another registry may have loaded. Null: of `library`, or in a
     /// registry that lives as long as the process, for which libraries stay loaded by themselves.
     std::shared_ptr<const void> held_code;
+    /// Whether the program or an initialiser registered it, and its code or the object itself is of the library.
+    bool is_own_of(const Library& of) const { return !library && (of.contains(code) || of.contains(creator)); }
   };
   using Entries = std::map<Key, Entry>;
 
@@ -80,6 +84,7 @@ class Registry final : public nvinfer1::IPluginRegistry {
   Status add(Creator& creator, AsciiChar const* plugin_namespace);
   Status remove(const Creator& creator);
   Result<PluginLibraryHandle> load(AsciiChar const* path);
+  Result<PluginLibraryHandle> add(Library& library);
   Result<PluginLibraryHandle> add(Library& library, std::vector<std::pair<Key, Entry>> described);
   Status unload(PluginLibraryHandle handle);
   Status check_free(const Key& key) const;

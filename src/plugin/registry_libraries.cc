@@ -18,9 +18,12 @@ nvinfer1::IPluginRegistry::PluginLibraryHandle new_handle() {
 bool Registry::uses_code_of(const Library& library) const {
   if (!resources_.used_code_of(library).empty()) return true;
   const std::lock_guard lock(mutex_);
-  for (const auto& [key, entry] : creators_)
-    if (!entry.library && library.contains(entry.code)) return true;
-  return false;
+  return std::ranges::any_of(creators_, [&](const auto& entry) { return entry.second.is_own_of(library); });
+}
+
+void Registry::remove_code_of(const Library& library) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(creators_, [&](const auto& entry) { return entry.second.is_own_of(library); });
 }
 
 Registry::PluginLibraryHandle Registry::loadLibrary(AsciiChar const* path) noexcept {
@@ -30,11 +33,17 @@ Registry::PluginLibraryHandle Registry::loadLibrary(AsciiChar const* path) noexc
 Result<Registry::PluginLibraryHandle> Registry::load(AsciiChar const* path) {
   TRY(require(path, "the path is null"));
   Library library = TRY(Library::open(path));
-  const auto where = [&] { return str("library '", library.path(), "'"); };
+  const std::string file = library.path();
+  auto handle = add(library);
+  if (!handle) library.take_back();
+  return in_context(std::move(handle), [&] { return str("library '", file, "'"); });
+}
+
+/// Registers a library's creators, and takes it. Where that fails, the library stays the caller's.
+Result<Registry::PluginLibraryHandle> Registry::add(Library& library) {
   std::vector<std::pair<Key, Entry>> described;
-  for (Creator* creator : TRY(in_context(library.creators(), where)))
-    described.push_back(TRY(in_context(describe(*creator, nullptr), where)));
-  return in_context(add(library, std::move(described)), where);
+  for (Creator* creator : TRY(library.creators())) described.push_back(TRY(describe(*creator, nullptr)));
+  return add(library, std::move(described));
 }
 
 /// Registers all creators of a library, or none; takes the library if it is not here yet.

@@ -100,6 +100,27 @@ TEST(Registry, FindsCreatorsByNameVersionAndNamespace) {
   EXPECT_EQ(registry.getCreator("Blur", "1", "mine"), nullptr);
 }
 
+/// As before the process has a builder or a runtime, whose logger it is told.
+TEST(Registry, TellsStandardErrorWhereNobodyElseIs) {
+  const std::string words = "IPluginRegistry::loadLibrary: library '/nope.so': No such file or directory";
+  Registry registry;
+  const auto said = [&] {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(registry.loadLibrary("/nope.so"), nullptr);
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(said(), words + '\n');
+  Recorder recorder;
+  registry.setErrorRecorder(&recorder);
+  EXPECT_EQ(said(), "");
+  EXPECT_EQ(recorder.last, words);
+  registry.setErrorRecorder(nullptr);
+  Logger logger;
+  registry.set_logger(&logger);
+  EXPECT_EQ(said(), "");
+  EXPECT_EQ(logger.last, words);
+}
+
 TEST(Registry, RefusesSecondsAndNulls) {
   Logger logger;
   Registry registry;

@@ -158,7 +158,7 @@ Status BindingCache::ask_steps(Runs which) {
 
 void BindingCache::tell_faults() {
   const Status checked = check_runs();
-  if (!checked && settings_.faults) settings_.faults->faulted(checked.error());
+  if (!checked && settings_.faults) settings_.faults->faulted(checked.error(), nullptr);
 }
 
 }  // namespace kiln::runtime

@@ -167,7 +167,7 @@ TEST_F(BindingCacheTest, TellsWhatTheDataBrokeOnce) {
 /// Runs that no call of the program's asks about: the observer hears of them when the binding goes.
 TEST_F(BindingCacheTest, TellsTheObserverOfBindingsThatGo) {
   struct Observer final : FaultObserver {
-    void faulted(const Error&) noexcept override { ++num_faults; }
+    void faulted(const Error&, const Stream*) noexcept override { ++num_faults; }
     int num_faults = 0;
   } observer;
   settings.faults = &observer;

@@ -75,7 +75,7 @@ Status HostRunner::capture(const Run& run, Stream& stream) {
 }
 
 void HostRunner::fault(Stream& stream, Error error) const {
-  if (settings_.faults) settings_.faults->faulted(error);
+  if (settings_.faults) settings_.faults->faulted(error, &stream);
   stream.fault(std::move(error));
 }
 

@@ -17,7 +17,8 @@ namespace kiln::runtime {
 class FaultObserver {
  public:
   virtual ~FaultObserver() = default;
-  virtual void faulted(const Error& error) noexcept = 0;
+  /// `stream` is that of the run; null where it is not known any more.
+  virtual void faulted(const Error& error, const Stream* stream) noexcept = 0;
 };
 
 /// Told of each run of a body in a run that is timed, on the thread that runs it.

@@ -40,7 +40,8 @@ Result<std::unique_ptr<BoundStep>> bind_to(const LoadedStep& loaded, const StepS
                                            StateSource states) {
   const auto* keeps = loaded.keeps_state();
   std::byte* const state = keeps ? TRY(states(*keeps)) : nullptr;
-  if (!decides_sizes && !shapes.outputs.empty() && std::ranges::all_of(shapes.outputs, is_empty))
+  const bool runs_always = decides_sizes || (keeps && keeps->runs_for_nothing());
+  if (!runs_always && !shapes.outputs.empty() && std::ranges::all_of(shapes.outputs, is_empty))
     return std::make_unique<NothingToDo>();
   return state ? keeps->bind_with_state(shapes, state) : loaded.bind(shapes);
 }

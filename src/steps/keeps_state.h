@@ -24,6 +24,8 @@ class KeepsState : public LoadedStep {
   virtual std::vector<std::byte> initial_state() const = 0;
   /// An object for a context's runs, in place of bytes; null: there is none. `bind_with_state` gets its address.
   virtual Result<std::unique_ptr<StateObject>> initial_object() const { return nullptr; }
+  /// Whether a run is more than its outputs, so that it is wanted where they are all empty: it calls code of a program.
+  virtual bool runs_for_nothing() const { return false; }
   /// The same as LoadedStep::bind, for runs that read and write the state at `state`, on the step's device.
   Result<std::unique_ptr<BoundStep>> bind_with_state(const StepShapes& shapes, std::byte* state) const;
 

@@ -1,5 +1,6 @@
 #include "steps/loaded_plugin.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "steps/keeps_state.h"
@@ -45,6 +46,10 @@ class BoundPlugin final : public BoundStep {
         id_(++num_made),
         inputs_(tensors_of(types.inputs, shapes.inputs, step.scales)),
         outputs_(tensors_of(types.outputs, shapes.outputs, scales_of_outputs(step, types))),
+        writes_(std::ranges::all_of(shapes.outputs,
+                                    [](const Extents& extents) { return std::ranges::count(extents, 0) > 0; })
+                    ? PluginDevice::Writes::kNothing
+                    : PluginDevice::Writes::kOutputs),
         at_(types.inputs.size()) {
     for (size_t i = 0; i < outputs_.size(); ++i)
       for (const int axis : step.decided_axes[i]) outputs_[i].extents[static_cast<size_t>(axis)] = -1;
@@ -63,7 +68,8 @@ class BoundPlugin final : public BoundStep {
       attached_->shapes_of = id_;
     }
     for (size_t i = 0; i < at_.size(); ++i) at_[i] = device_.input(run, i);
-    TRY(device_.enqueue(*attached_->instance, {at_.data(), run.outputs, run.workspace, device_.stream(run)}, run));
+    TRY(device_.enqueue(*attached_->instance, {at_.data(), run.outputs, run.workspace, device_.stream(run)}, run,
+                        writes_));
     for (size_t k = 0; k < step_.size_outputs.size(); ++k) {
       const auto output = static_cast<size_t>(step_.size_outputs[k]);
       TRY(device_.tell_size(run, k, run.outputs[output], outputs_[output].dtype));
@@ -79,6 +85,7 @@ class BoundPlugin final : public BoundStep {
   AttachedPlugin* attached_;
   const uint64_t id_;
   std::vector<PluginTensor> inputs_, outputs_;
+  const PluginDevice::Writes writes_;
   std::vector<const void*> at_;
   std::unique_ptr<AttachedPlugin> own_;
 };
@@ -89,6 +96,7 @@ class LoadedPlugin final : public KeepsState {
       : step_(step), types_(types), device_(std::move(device)) {}
   std::vector<std::byte> initial_state() const override { return {}; }
   Result<std::unique_ptr<StateObject>> initial_object() const override { return TRY(attach(step_)); }
+  bool runs_for_nothing() const override { return true; }
 
  private:
   BindResult bind_checked(const StepShapes& shapes, std::byte* state) const override {

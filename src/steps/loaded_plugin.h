@@ -14,8 +14,9 @@ class PluginDevice {
   virtual const void* input(const RunArguments& run, size_t i) const { return run.inputs[i]; }
   /// The device's own handle of the run's stream; null on a host device.
   virtual void* stream(const RunArguments&) const { return nullptr; }
+  enum class Writes : bool { kOutputs, kNothing };  ///< kNothing: all outputs are empty
   /// Has the plugin queue the work of a run.
-  virtual Status enqueue(PluginInstance& plugin, const PluginRun& run, const RunArguments&) const {
+  virtual Status enqueue(PluginInstance& plugin, const PluginRun& run, const RunArguments&, Writes) const {
     return plugin.enqueue(run);
   }
   /// Tells size k of the run, a scalar of type `dtype` at `size`.

@@ -76,7 +76,7 @@ std::string_view other_report(const Datum& file) {
 Result<Datum::List> layers_of(const Datum& file) {
   const auto* record = std::get_if<Record>(&file.variant());
   if (record && record->find("Layers")) return Datum::List(TRY(record->get_list("Layers")).get());
-  if (record && record->find("Name")) return Datum::List{file};
+  if ((record && record->find("Name")) || std::holds_alternative<std::string>(file.variant())) return Datum::List{file};
   const auto* list = std::get_if<Datum::List>(&file.variant());
   const std::string_view other = other_report(file);
   const auto tells_layer = [](const Datum& entry) {
@@ -237,8 +237,9 @@ Result<ProfileTimes> read_profile(const Datum& file) {
     layer.name = TRY(in_context(entry->get_text("name"), [&] { return str("entry ", i, " of the profile"); }));
     const char* key = entry->find("medianMs") ? "medianMs" : "averageMs";
     layer.ms = TRY(in_context(entry->get_double(key), [&] { return str("layer '", layer.name, "' of the profile"); }));
-    TRY(require(layer.ms >= 0, "layer '", layer.name, "' of the profile: ", key, " is ", layer.ms,
-                "; a time is not negative"));
+    constexpr double kLongest = 1e15;  // some 30,000 years: sums of many stay numbers
+    TRY(require(layer.ms >= 0 && layer.ms < kLongest, "layer '", layer.name, "' of the profile: ", key, " is ",
+                layer.ms, "; a time is not negative, and less than ", kLongest, " ms"));
     times.layers.push_back(std::move(layer));
   }
   return times;
@@ -265,8 +266,10 @@ Result<Picture> read_layer_info(const Datum& file, int profile) {
     any_details |= details != nullptr;
     reader.add(layer);
   }
+  std::string known;
+  for (const int other : others) known += str(known.empty() ? "; it has those of profile " : ", ", other);
   TRY(require(!picture.steps.empty() || (others.empty() && profile == 0), "the file has no layers of profile ", profile,
-              others.empty() ? "; it has none at all" : str("; its layers are of profile ", *others.begin())));
+              others.empty() ? "; it has none at all" : known));
   const auto* record = std::get_if<Record>(&file.variant());
   std::set<std::string> bound;
   for (const Datum& binding : record ? list_of(*record, "Bindings") : std::span<const Datum>()) {

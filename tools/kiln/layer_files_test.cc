@@ -21,6 +21,11 @@ constexpr std::string_view kInfo = R"({"Layers": [{
 }], "Bindings": ["x", "y"]})";
 
 Result<Picture> read_info(std::string_view text) { return read_layer_info(*plan::parse_json(text)); }
+std::vector<std::string> names_of(const Picture& picture) {
+  std::vector<std::string> names;
+  for (const DrawnStep& step : picture.steps) names.push_back(step.name);
+  return names;
+}
 std::string problem_of_info(std::string_view text) {
   const Result<Picture> read = read_info(text);
   return read ? "none" : read.error().message;
@@ -66,6 +71,7 @@ TEST(LayerFiles, BodiesAreBlocksOfTheLayerThatTheyName) {
 
 TEST(LayerFiles, SayWhatIsWrong) {
   EXPECT_TRUE(problem_of_info("{}").starts_with("no layer information: an object with \"Layers\" is needed"));
+  EXPECT_EQ(names_of(*read_info(R"("conv1")")), std::vector<std::string>{"conv1"}) << "what an inspector tells of one";
   EXPECT_EQ(problem_of_info(R"({"Layers": 3})"), "entry 'Layers' is 3; a list is needed");
   EXPECT_EQ(problem_of_info(R"({"Layers": ["a", 3]})"), "layer 1 is 3; a name or an object is needed");
   EXPECT_EQ(problem_of_info(R"({"Layers": [{"Nam": "a"}]})"), "layer 0: entry 'Name' is missing");
@@ -74,7 +80,9 @@ TEST(LayerFiles, SayWhatIsWrong) {
   EXPECT_EQ(problem_of_times(R"([{"count": 2}, {"name": "a"}])"),
             "layer 'a' of the profile: entry 'averageMs' is missing");
   EXPECT_EQ(problem_of_times(R"([{"count": 2}, {"name": "a", "averageMs": -1}])"),
-            "layer 'a' of the profile: averageMs is -1; a time is not negative");
+            "layer 'a' of the profile: averageMs is -1; a time is not negative, and less than 1e+15 ms");
+  EXPECT_TRUE(problem_of_times(R"([{"count": 2}, {"name": "a", "averageMs": 1e308}])")
+                  .starts_with("layer 'a' of the profile: averageMs is 1e+308"));
 }
 
 /// The page follows views to their ends.
@@ -117,12 +125,6 @@ constexpr std::string_view kTwoProfiles = R"({"Layers": [
    "Outputs": [{"Name": "y [profile 1]", "Dimensions": [-1,4], "Format/Datatype": "Float"}]}
   ], "Bindings": ["x", "y", "x [profile 1]", "y [profile 1]"]})";
 
-std::vector<std::string> names_of(const Picture& picture) {
-  std::vector<std::string> names;
-  for (const DrawnStep& step : picture.steps) names.push_back(step.name);
-  return names;
-}
-
 TEST(LayerFiles, OfSeveralProfilesOneIsShown) {
   const Picture first = *read_info(kTwoProfiles);
   EXPECT_EQ(names_of(first), std::vector<std::string>{"a + b"});
@@ -136,7 +138,7 @@ TEST(LayerFiles, OfSeveralProfilesOneIsShown) {
   EXPECT_EQ(second.facts[1].text, "y [profile 1]");
   EXPECT_EQ(second.blocks[0].tensors.size(), 3U);
   EXPECT_EQ(read_layer_info(*plan::parse_json(kTwoProfiles), 2).error().message,
-            "the file has no layers of profile 2; its layers are of profile 0");
+            "the file has no layers of profile 2; it has those of profile 0, 1");
   EXPECT_EQ(names_of(*read_info(R"({"Layers": ["a [profile x]", "b [profile 1", "c[profile]"]})")).size(), 3U);
 }
 
@@ -172,7 +174,7 @@ TEST(LayerFiles, OtherReportsOfTrtexecAreNamed) {
             "--exportProfile");
   EXPECT_TRUE(problem_of_info(R"([{"name": "y", "dimensions": "1x4", "values": [1, 2]}])")
                   .ends_with("these are values of outputs, as trtexec --exportOutput writes them"));
-  for (const char* text : {"[]", "3", "\"a\"", "[3]", "[[]]"})
+  for (const char* text : {"[]", "3", "null", "[3]", "[[]]"})
     EXPECT_TRUE(problem_of_info(text).starts_with("no layer information")) << text;
 }
 

@@ -21,13 +21,19 @@ namespace {
 
 enum class Content : uint8_t { kPlan, kJson, kOnnx };
 
-/// What a file holds, by its beginning.
-Content content_of(std::span<const std::byte> bytes) {
-  if (is_plan(bytes)) return Content::kPlan;
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // which some shells write ahead of text
-  const size_t first = text.find_first_not_of(" \t\r\n", text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
-  return first != text.npos && (text[first] == '{' || text[first] == '[') ? Content::kJson : Content::kOnnx;
+/// What a file holds, by how it begins and ends. Text is never an ONNX file, whatever its name is.
+Result<Content> content_of(const MappedFile& file, const std::string& path) {
+  if (is_plan(file.bytes())) return Content::kPlan;
+  const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+  TRY(require(!text.starts_with("\xff\xfe") && !text.starts_with("\xfe\xff"), path,
+              ": it is text in UTF-16; UTF-8 is needed"));
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf", kSpace = " \t\r\n";  // the mark: some shells write it
+  const size_t first = text.find_first_not_of(kSpace, text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
+  const size_t last = text.find_last_not_of(kSpace);
+  if (first == text.npos) return Content::kOnnx;
+  const bool is_text = text[first] == '"' && text[last] == '"' && first < last;
+  return text[first] == '{' || text[first] == '[' || is_text || path.ends_with(".json") ? Content::kJson
+                                                                                        : Content::kOnnx;
 }
 
 Result<Datum> read_json(const std::string& path) {
@@ -130,7 +136,7 @@ Result<Picture> draw(const TimedPlan& shown, const Wanted& wanted, const cli::Na
 
 Result<Picture> read_picture(const cli::Arguments& arguments, const Wanted& wanted) {
   const auto file = TRY(MappedFile::open(wanted.path));
-  const Content content = content_of(file->bytes());
+  const Content content = TRY(content_of(*file, wanted.path));
   if (content == Content::kJson) {
     TRY(allow_flags(arguments, kForReports, wanted.path, "a report of an engine"));
     const Datum data = TRY(read_json(wanted.path));

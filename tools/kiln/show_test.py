@@ -257,11 +257,16 @@ class Data(unittest.TestCase):
         half, deep = FOLDER / "half.plan", FOLDER / "deep.json"
         half.write_bytes(plan.read_bytes()[:3000])
         deep.write_text("[" * 100000)
+        wide, null = FOLDER / "wide.txt", FOLDER / "null.json"
+        wide.write_bytes('{"Layers": []}'.encode("utf-16"))
+        null.write_text("null")
         for message, *words in [
             ("layer 0 is 1; a name or an object is needed", bad),
             ("these are times of whole runs, as trtexec --exportTimes writes them", runs),
             ("no JSON: parse error at line 3, column 52", nan),
-            ("the file has no layers of profile 2; its layers are of profile 0", tensorrt_files()[0], "--useProfile=2"),
+            ("it is text in UTF-16; UTF-8 is needed", wide),
+            ("no layer information: an object with", null),
+            ("the file has no layers of profile 2; it has those of profile 0, 1", tensorrt_files()[0], "--useProfile=2"),
             ("no JSON of ours: it is nested more than 64 deep", deep),
             (str(half), half),
             ("cannot open", FOLDER / "nowhere.plan"),

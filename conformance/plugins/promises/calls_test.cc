@@ -99,6 +99,24 @@ TEST_F(Promises, ShapesAreToldBeforeTheRunThatHasThem) {
                                     "enqueue", "onShapeChange 1x3 -> 1x3", "enqueue"}));
 }
 
+TEST_F(Promises, EmptyTensorsAreLikeOthers) {
+  Program p;
+  ASSERT_TRUE(p.chain({-1, 3}));
+  p.profile("x", {0, 3}, {2, 3}, {4, 3});
+  const auto loaded = p.load();
+  ASSERT_TRUE(loaded);
+  Floats x(12, 1), y(12, 7);
+  loaded->set("x", x), loaded->set("y", y);
+  p.journal.clear();
+  for (const int64_t rows : {0, 0, 2}) {
+    ASSERT_TRUE(loaded->context->setInputShape("x", dims({rows, 3})));
+    ASSERT_TRUE(loaded->run()) << p.logger.take_errors();
+    EXPECT_EQ(y[0], rows ? 1 : 7);
+  }
+  EXPECT_EQ(p.journal.all(),
+            (Calls{"onShapeChange 0x3 -> 0x3", "enqueue", "enqueue", "onShapeChange 2x3 -> 2x3", "enqueue"}));
+}
+
 TEST_F(Promises, ConfiguringTellsTheProfile) {
   Program p;
   std::vector<std::string> told;

@@ -235,6 +235,22 @@ TEST_F(Promises, ARunThatFailedIsFollowedByOneThatWorks) {
   }
 }
 
+TEST_F(Promises, ARunThatFailedIsToldByTheCallThatBeganIt) {
+  Program p;
+  ASSERT_TRUE(p.chain({2}));
+  const auto loaded = p.load();
+  ASSERT_TRUE(loaded);
+  Floats x{1, 2}, y(2);
+  loaded->set("x", x), loaded->set("y", y);
+  p.behaviour.fails_in = "enqueue";
+  EXPECT_FALSE(loaded->run());
+  EXPECT_TRUE(p.logger.take_errors().starts_with("IExecutionContext::enqueueV3: step 'layer'"));
+  void* bindings[] = {x.data(), y.data()};
+  EXPECT_FALSE(loaded->context->executeV2(bindings));
+  const std::string text = p.logger.take_errors();
+  EXPECT_TRUE(text.starts_with("IExecutionContext::executeV2: step 'layer'")) << text;
+}
+
 TEST_F(Promises, ShapesThatThePluginRefusedAreToldAgain) {
   Program p;
   ASSERT_TRUE(p.chain({2}));

@@ -72,6 +72,47 @@ TEST_F(Promises, InABranchItRunsWhereThatIsTaken) {
   EXPECT_EQ(p.journal.count("enqueue"), 1);
 }
 
+/// A branch's plugin is attached when its shapes are bound, and again where that failed, in each run that takes it.
+TEST_F(Promises, InABranchItIsAttachedAgainWhereThatFailed) {
+  Program p;
+  nv::ITensor* x = p.input("x", {2});
+  nv::ITensor* chosen = p.network->addInput("chosen", nv::DataType::kBOOL, nv::Dims{0, {}});
+  nv::IIfConditional* branch = p.network->addIfConditional();
+  branch->setCondition(*chosen);
+  nv::ITensor* inside = branch->addInput(*x)->getOutput(0);
+  nv::IPluginV3Layer* layer = p.add({inside});
+  ASSERT_TRUE(layer) << p.logger.take_errors();
+  nv::ITensor* other = p.network->addUnary(*inside, nv::UnaryOperation::kNEG)->getOutput(0);
+  p.mark(branch->addOutput(*layer->getOutput(0), *other)->getOutput(0));
+  for (const bool taken_at_once : {true, false}) {
+    p.behaviour.fails_in.clear();
+    const auto loaded = p.load();
+    ASSERT_TRUE(loaded);
+    Floats values{1, 2}, y(2);
+    auto condition = std::make_unique<bool>(taken_at_once);
+    loaded->set("x", values), loaded->set("y", y);
+    ASSERT_TRUE(loaded->context->setTensorAddress("chosen", condition.get()));
+    p.behaviour.fails_in = "attachToContext";
+    if (!taken_at_once) {
+      ASSERT_TRUE(loaded->run()) << "the other branch: " << p.logger.take_errors();
+      EXPECT_EQ(y, (Floats{-1, -2}));
+      *condition = true;
+    }
+    for (int run = 0; run < 2; ++run) {
+      p.journal.clear();
+      EXPECT_FALSE(loaded->run());
+      EXPECT_NE(p.logger.take_errors().find("attachToContext returned null"), std::string::npos);
+      EXPECT_EQ(p.journal.count("attachToContext"), 1) << "run " << run;
+    }
+    p.behaviour.fails_in.clear();
+    EXPECT_TRUE(loaded->run()) << p.logger.take_errors();
+    EXPECT_EQ(y, values);
+    p.journal.clear();
+    EXPECT_TRUE(loaded->run());
+    EXPECT_EQ(p.journal.count("attachToContext"), 0);
+  }
+}
+
 TEST_F(Promises, ConstantsAreInputsLikeOthers) {
   Program p;
   p.behaviour.run = [](const Enqueue& e) {

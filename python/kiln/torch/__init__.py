@@ -3,20 +3,19 @@
 Both divide a module's graph: engines compute what Kiln has, and PyTorch the rest.
 """
 
-from __future__ import annotations
+import importlib.metadata as _metadata
 
-import importlib.metadata
-
-from torch._dynamo import register_backend
+from torch._dynamo import register_backend as _register_backend
 
 from . import _movement, _networks, _pointwise, _reductions  # noqa: F401  (they register converters)
 from ._backend import backend, last_reports
 from ._export import CompiledModule, compile
 from ._partition import Report
 from ._settings import Settings
+from ._weights import refresh
 
-__all__ = ["CompiledModule", "Report", "Settings", "backend", "compile", "last_reports"]
+__all__ = ["CompiledModule", "Report", "Settings", "backend", "compile", "last_reports", "refresh"]
 
 # An installed wheel says where the backend is; PyTorch registers it then.
-if not importlib.metadata.entry_points(group="torch_dynamo_backends", name="kiln"):
-    register_backend(name="kiln")(backend)
+if not _metadata.entry_points(group="torch_dynamo_backends", name="kiln"):
+    _register_backend(name="kiln")(backend)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import functools
 import itertools
+import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import fx
 
 from .._errors import Error, log
-from ._partition import Report, divide
+from . import _weights
+from ._partition import Report, copy_graph, divide
 from ._settings import Settings
+from ._weights import without_written, written_nodes
+
+_MOST_CHANGES_OF_BUFFERS = 2
 
 # Operators with converters of their own, which PyTorch would take apart into many smaller ones.
 _KEPT = (
@@ -43,7 +48,16 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
     table = dict(core_aten_decompositions().items())
     for name in _KEPT:
         table.pop(aten(name), None)
+    lstm = aten("lstm.input")
+    if lstm in table:
+        table[lstm] = functools.partial(_lstm, table[lstm])
     return table
+
+
+def _lstm(decomposition: Callable[..., Any], *args: Any) -> tuple[torch.Tensor, ...]:
+    """An LSTM taken apart by PyTorch, whose states then have an axis of one (layers, 1, batch, features) too many."""
+    results, *states = decomposition(*args)
+    return (results, *(state.squeeze(1) if state.dim() > args[1][0].dim() else state for state in states))
 
 
 _warned: set[str] = set()
@@ -105,20 +119,14 @@ def _find_weights(graph: fx.GraphModule, fakes: Sequence[Any], given: list[Any])
     context = torch._guards.TracingContext.try_get()
     meta = context.fw_metadata if context is not None else None
     static = set(meta.static_input_indices or ()) if meta is not None else set()
-    placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
     found = {}
-    for place, (node, tensor) in enumerate(zip(placeholders, given)):
+    for place, tensor in enumerate(given):
         is_weight = isinstance(tensor, torch.nn.Parameter) or (place in static and isinstance(tensor, torch.Tensor))
-        if not is_weight or isinstance(tensor, torch._subclasses.FakeTensor):
-            continue
-        if any(user.target is torch.ops.aten.copy_.default and user.args[0] is node for user in node.users):
-            continue
-        found[place] = tensor
-    return found
-
-
-def _version(tensor: torch.Tensor) -> int:
-    return -1 if tensor.is_inference() else tensor._version
+        if is_weight and not isinstance(tensor, torch._subclasses.FakeTensor) and tensor.layout is torch.strided:
+            found[place] = tensor
+    placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
+    written = written_nodes(graph.graph)
+    return without_written(found, [tensor for node, tensor in zip(placeholders, given) if node in written])
 
 
 class _Compiled:
@@ -128,42 +136,63 @@ class _Compiled:
 
     def __init__(self, graph: fx.GraphModule, weights: dict[int, torch.Tensor], settings: Settings):
         self._graph, self._settings = graph, settings
+        self._places = list(weights)
+        self._changes = dict.fromkeys(weights, 0)
+        self._lock = threading.Lock()
         self._freeze(weights)
 
     def _freeze(self, weights: dict[int, torch.Tensor]) -> None:
-        watched = weights if self._settings.watch_weights else {}
-        self._weights = [(place, tensor, _version(tensor)) for place, tensor in watched.items()]
-        for place, tensor in weights.items():
-            self._graph.register_buffer(_weight_name(place), tensor.detach(), persistent=False)
-        frozen = fx.GraphModule(self._graph, _frozen(self._graph, weights))
-        self._module, self.report = divide(frozen, self._settings, "graph")
+        """Builds engines that hold these weights. What stays in PyTorch reads its weights from the graph's inputs."""
+        epoch = _weights.epoch
+        copies = {place: _weights.Copied(tensor) for place, tensor in weights.items()}
+        for place, copied in copies.items():
+            self._graph.register_buffer(_weight_name(place), copied.alias, persistent=False)
+        try:
+            module, report = divide(fx.GraphModule(self._graph, _frozen(self._graph, weights)), self._settings, "graph")
+        finally:
+            for place in copies:
+                delattr(self._graph, _weight_name(place))
+        _thaw(module, copies)
+        held = [(place, copied) for place, copied in copies.items() if _weight_name(place) in report.weights]
+        self._copied = held if self._settings.watch_weights else []
+        self._module, self.report, self._epoch = module, report, epoch
         _reports[:] = [known for known in _reports if known() is not None]
-        _reports.append(weakref.ref(self.report))
+        _reports.append(weakref.ref(report))
 
     def __call__(self, args: list[Any]) -> Any:
-        for place, tensor, version in self._weights:
-            given = args[place]
-            if given is not tensor or (version >= 0 and given._version != version):
-                self._weights_changed(args)
+        for place, copied in self._copied:
+            if copied.differs_from(args[place]):
+                self._renew(args)
                 break
+        if self._epoch != _weights.epoch:
+            self._renew(args)
         given = list(args)
         args.clear()
         return self._module(*given)
 
-    def _weights_changed(self, args: list[Any]) -> None:
-        log.warning("weights of a compiled module have changed: its engines are built anew")
-        self._freeze({place: args[place] for place, _, _ in self._weights})
+    def _renew(self, args: list[Any]) -> None:
+        """Builds the engines from the weights of a call, unless another thread has done so."""
+        with self._lock:
+            changed = [place for place, copied in self._copied if copied.differs_from(args[place])]
+            if not changed and self._epoch == _weights.epoch:
+                return
+            for place in changed:
+                self._changes[place] += 1
+            log.warning("weights of a compiled module have changed: its engines are built anew")
+            self._freeze({place: args[place] for place in self._places if self._is_frozen(place, args[place])})
+
+    def _is_frozen(self, place: int, tensor: torch.Tensor) -> bool:
+        """Whether engines copy a weight. A buffer that changes again and again, as another graph's cache, is an input."""
+        return isinstance(tensor, torch.nn.Parameter) or self._changes[place] < _MOST_CHANGES_OF_BUFFERS
 
 
 def _weight_name(place: int) -> str:
     return f"kiln_weight_{place}"
 
 
-def _frozen(module: fx.GraphModule, weights: dict[int, torch.Tensor]) -> fx.Graph:
+def _frozen(module: fx.GraphModule, weights: Iterable[int]) -> fx.Graph:
     """A copy of a graph that reads weights from attributes; its inputs stay what they were."""
-    from ._partition import _copy
-
-    graph = _copy(module.graph)
+    graph = copy_graph(module.graph)
     placeholders = [node for node in graph.nodes if node.op == "placeholder"]
     for place in weights:
         node = placeholders[place]
@@ -174,6 +203,20 @@ def _frozen(module: fx.GraphModule, weights: dict[int, torch.Tensor]) -> fx.Grap
         weight.meta = dict(node.meta)
         node.replace_all_uses_with(weight)
     return graph
+
+
+def _thaw(module: fx.GraphModule, weights: Iterable[int]) -> None:
+    """Has what stays in PyTorch read weights from inputs again, as they are in each call."""
+    placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
+    names = {_weight_name(place): placeholders[place] for place in weights}
+    for node in list(module.graph.nodes):
+        if node.op == "get_attr" and node.target in names:
+            node.replace_all_uses_with(names[node.target])
+            module.graph.erase_node(node)
+    for name in names:
+        if hasattr(module, name):
+            delattr(module, name)
+    module.recompile()
 
 
 def last_reports() -> list[Report]:

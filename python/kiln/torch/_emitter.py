@@ -32,6 +32,9 @@ converters: dict[Any, Callable[..., Any]] = {}
 class Unsupported(Exception):
     """An operator, or a use of it, that has no converter. It stays in PyTorch."""
 
+    node: str | None = None
+    """The operator's node, where it is known."""
+
 
 def converter(*targets: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Registers a converter for operators. None, an operator that this PyTorch lacks, is skipped."""
@@ -244,6 +247,13 @@ class Emitter:
 
     def convert(self, node: fx.Node) -> None:
         """Writes the nodes for a node."""
+        try:
+            self._convert(node)
+        except Unsupported as reason:
+            reason.node = node.name
+            raise
+
+    def _convert(self, node: fx.Node) -> None:
         self.node = node
         self.graph.scope = node.name
         if node.target is operator.getitem:

@@ -94,6 +94,7 @@ class OnnxGraph:
         self._outputs: list[bytes] = []
         self._constants: dict[tuple, str] = {}
         self._count = 0
+        self._taken: set[str] = set()
         self.weights: dict[str, tuple[int, int]] = {}
         """Initializers whose elements are not copied: their addresses and sizes."""
         self.keep: list[Any] = []
@@ -103,7 +104,14 @@ class OnnxGraph:
 
     def new_name(self, hint: str = "v") -> str:
         self._count += 1
-        return f"{hint}_{self._count}"
+        return self.free_name(f"{hint}_{self._count}")
+
+    def free_name(self, name: str) -> str:
+        """The name, or one like it if a value has it already. It is taken from now on."""
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        return name
 
     def op(self, kind: str, *inputs: str | None, outputs: int = 1, **attributes: Any) -> Any:
         """Adds a node. Returns the name of its output, or the names where `outputs` is not 1. None leaves an input out."""

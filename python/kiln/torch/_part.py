@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import sympy
@@ -13,7 +14,9 @@ from .. import _compile
 from .._engine import Engine
 from .._errors import ShapeError, log
 from .._shapes import Range
+from .._tensors import Outputs
 from ._emitter import Emitter, Unsupported, expression, is_number, is_symbolic, value_of
+from ._layout import Layout, layout_of
 from ._settings import Settings
 
 
@@ -26,8 +29,8 @@ class Model:
     """Tensors: the argument's place, the input's name, and the extents."""
     numbers: list[tuple[int, str, sympy.Symbol]]
     """Numbers that are inputs: the argument's place, the input's name, and the symbol."""
-    outputs: list[sympy.Expr | None]
-    """None for a tensor of the engine; the expression of a number."""
+    outputs: list[Layout | sympy.Expr | None]
+    """Of a tensor of the engine its layout, None for dense rows; of a number its expression."""
     is_list: bool
 
 
@@ -50,13 +53,11 @@ def write_onnx(module: fx.GraphModule, constants: dict[str, torch.Tensor]) -> Mo
             if is_symbolic(node):
                 numbers.append((place, node))
             else:
-                inputs.append((place, *_write_input(emitter, node, len(inputs))))
+                inputs.append((place, *_write_input(emitter, node)))
             place += 1
-        elif node.op == "get_attr":
-            emitter.set(node, _write_weight(emitter, node.name, _attribute(module, node.target)))
     _solve_symbols(emitter, inputs)
     made = _write_numbers(emitter, numbers)
-    outputs: list[sympy.Expr | None] = []
+    outputs: list[Layout | sympy.Expr | None] = []
     is_list = False
     for node in module.graph.nodes:
         if node.op == "call_function" and not is_number(node):
@@ -65,28 +66,26 @@ def write_onnx(module: fx.GraphModule, constants: dict[str, torch.Tensor]) -> Mo
             results = node.args[0]
             is_list = isinstance(results, (tuple, list))
             for result in results if is_list else [results]:
-                outputs.append(_write_output(emitter, result, len(outputs)))
+                outputs.append(_write_output(emitter, result))
     source = _compile._OnnxBytes(emitter.graph.serialize(), "torch", emitter.graph.weights)
     source.keep = emitter.graph.keep
     return Model(source, inputs, made, outputs, is_list)
 
 
-def _attribute(module: Any, path: str) -> torch.Tensor:
-    for name in path.split("."):
-        module = getattr(module, name)
-    return module
+def _name_of(node: fx.Node) -> str:
+    return node.meta.get("kiln_name", node.name)
 
 
 def _write_weight(emitter: Emitter, name: str, tensor: torch.Tensor) -> str:
     host = _host_tensor(tensor)
     dtype, size = emitter.dtype(host), host.numel() * host.element_size()
-    return emitter.graph.weight(name, dtype, tuple(host.shape), host.data_ptr(), size, host)
+    return emitter.graph.weight(emitter.graph.free_name(name), dtype, tuple(host.shape), host.data_ptr(), size, host)
 
 
-def _write_input(emitter: Emitter, node: fx.Node, index: int) -> tuple[str, tuple[sympy.Expr, ...]]:
+def _write_input(emitter: Emitter, node: fx.Node) -> tuple[str, tuple[sympy.Expr, ...]]:
     exprs = tuple(expression(extent) for extent in emitter.shape(node))
     dims = [int(e) if e.is_Integer else str(e) if e.is_Symbol else None for e in exprs]
-    name = emitter.graph.input(f"in_{index}", emitter.dtype(node), dims)
+    name = emitter.graph.input(emitter.graph.free_name(_name_of(node)), emitter.dtype(node), dims)
     emitter.set(node, name)
     for axis, expr in enumerate(exprs):
         if expr.is_Symbol and not emitter.knows_symbol(expr):
@@ -117,22 +116,27 @@ def _write_numbers(emitter: Emitter, numbers: list[tuple[int, fx.Node]]) -> list
     for place, node in numbers:
         symbol = expression(node)
         if symbol.is_Symbol and isinstance(value_of(node), torch.SymInt) and not emitter.knows_symbol(symbol):
-            name = emitter.graph.input(f"number_{len(made)}", "int64", [1])
+            name = emitter.graph.input(emitter.graph.free_name(_name_of(node)), "int64", [1])
             emitter.know_symbol(symbol, name)
             made.append((place, name, symbol))
     return made
 
 
-def _write_output(emitter: Emitter, result: Any, index: int) -> sympy.Expr | None:
+def _write_output(emitter: Emitter, result: Any) -> Layout | sympy.Expr | None:
     if result is None or not isinstance(result, fx.Node):
         raise Unsupported(f"a result {result!r}")
     if is_symbolic(result):
         return expression(result)
+    value = emitter.tensor(result)
     exprs = [expression(extent) for extent in emitter.shape(result)]
-    dims = [int(e) if e.is_Integer else None for e in exprs]
+    layout = layout_of(value_of(result))
     emitter.graph.scope = result.name
-    emitter.graph.output(f"out_{index}", emitter.tensor(result), emitter.dtype(result), dims)
-    return None
+    if layout is not None and layout.order != tuple(range(len(exprs))):
+        value = emitter.op("Transpose", value, perm=layout.order)
+        exprs = [exprs[axis] for axis in layout.order]
+    dims = [int(e) if e.is_Integer else None for e in exprs]
+    emitter.graph.output(emitter.graph.free_name(result.name), value, emitter.dtype(result), dims)
+    return layout
 
 
 class Bounds:
@@ -173,12 +177,14 @@ class Bounds:
         low, usual, high = results
         return min(results), min(max(usual, min(results)), max(low, high)), max(results)
 
-    def widen(self, seen: dict[sympy.Symbol, int], factor: int) -> None:
-        """Makes room for values that came."""
+    def widen(self, seen: dict[sympy.Symbol, int], factor: int) -> bool:
+        """Makes room for values that came. Says whether there was not room before."""
+        before = dict(self._values)
         for symbol, value in seen.items():
             low, usual, high = self._values[symbol]
             if not low <= value <= high:
                 self._values[symbol] = [min(low, value), usual, max(high, value * factor if value > high else high)]
+        return self._values != before
 
 
 def _finite(value: Any, otherwise: Any) -> Any:
@@ -207,7 +213,12 @@ class Part(torch.nn.Module):
         self._bounds = Bounds(module, settings.max_extent_factor)
         self.num_builds = 0
         self.engine: Engine = self._build()
-        self._plain = not self._model.numbers and all(expr is None for expr in self._model.outputs)
+        self._is_plain = not self._model.numbers and all(output is None for output in self._model.outputs)
+        self._needs_symbols = any(
+            not output.is_dense and not output.is_fixed if isinstance(output, Layout) else output is not None
+            for output in self._model.outputs
+        )
+        self._like = torch.empty(0, device="cpu")  # results are tensors, also where no input is one
 
     def _build(self) -> Engine:
         settings = self._settings
@@ -239,25 +250,22 @@ class Part(torch.nn.Module):
 
     def forward(self, *args: Any) -> Any:
         model = self._model
-        given = [args[place] for place, _, _ in model.inputs]
-        given = [tensor if tensor.is_contiguous() else tensor.contiguous() for tensor in given]
+        given: list[Any] = [args[place].resolve_neg().contiguous() for place, _, _ in model.inputs]
         given += [[int(args[place])] for place, _, _ in model.numbers]
         try:
-            results = self.engine(*given)
+            results = self.engine._run(given, self._like)
         except ShapeError:
-            results = self._run_wider(given, args)
-        if self._plain:
-            if model.is_list:
-                return (results,) if len(model.outputs) == 1 else tuple(results)
-            return results
-        return self._with_numbers(results, args)
-
-    def _run_wider(self, given: list[Any], args: tuple) -> Any:
-        """Builds the engine anew for shapes beyond those that it was built for."""
-        log.info("%s is built anew for shapes %s", self.name, [tuple(t.shape) for t in given if hasattr(t, "shape")])
-        self._bounds.widen(self._symbols(args), self._settings.max_extent_factor)
-        self.engine = self._build()
-        return self.engine(*given)
+            if not self._bounds.widen(self._symbols(args), self._settings.max_extent_factor):
+                raise
+            log.info("%s is built anew for shapes %s", self.name, [tuple(args[place].shape) for place, _, _ in model.inputs])
+            self.engine = self._build()
+            results = self.engine._run(given, self._like)
+        tensors: Sequence[Any] = results if isinstance(results, Outputs) else (results,)
+        if not model.inputs and self._device.type != "cpu":  # without inputs a run does not know where results belong
+            tensors = tuple(tensor.to(self._device) for tensor in tensors)
+        if not self._is_plain:
+            tensors = self._with_numbers(tensors, args)
+        return tuple(tensors) if model.is_list else tensors[0]
 
     def _symbols(self, args: tuple) -> dict[sympy.Symbol, int]:
         """The values that symbols have in a call."""
@@ -269,11 +277,19 @@ class Part(torch.nn.Module):
             found[symbol] = int(args[place])
         return found
 
-    def _with_numbers(self, results: Any, args: tuple) -> Any:
-        tensors = iter(results if isinstance(results, tuple) else (results,))
-        symbols = self._symbols(args) if any(expr is not None for expr in self._model.outputs) else {}
-        whole = tuple(next(tensors) if expr is None else int(expr.subs(symbols)) for expr in self._model.outputs)
-        return whole if self._model.is_list else whole[0]
+    def _with_numbers(self, results: Sequence[torch.Tensor], args: tuple) -> list[Any]:
+        """All outputs: the engine's tensors as they have to lie in memory, and numbers between them."""
+        tensors = iter(results)
+        whole: list[Any] = []
+        symbols = self._symbols(args) if self._needs_symbols else {}
+        for output in self._model.outputs:
+            if output is None:
+                whole.append(next(tensors))
+            elif isinstance(output, Layout):
+                whole.append(output.place(next(tensors), symbols))
+            else:
+                whole.append(int(output.subs(symbols)))
+        return whole
 
 
 def _learn(found: dict[sympy.Symbol, int], expr: sympy.Expr, value: int) -> None:

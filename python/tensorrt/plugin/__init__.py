@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Quick plugins: layers that a few decorated functions define.
 
 register describes a plugin's outputs, impl runs it in Python, aot_impl gives a kernel that runs without, autotune

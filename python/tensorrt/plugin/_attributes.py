@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Attributes of quick plugins: the types that they may have, and the plugin fields that carry them."""
 
 import typing

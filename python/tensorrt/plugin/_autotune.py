@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Which types and formats a quick plugin takes, and by which tactics."""
 
 from __future__ import annotations

@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """The decorators that make a quick plugin of functions, and `op`, which has the plugins."""
 
 from __future__ import annotations

@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """What the decorated functions of a quick plugin must look like, and what of them is kept."""
 
 import inspect

@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Symbolic integers: extents of tensors, and scalars of kernels, as expressions of the inputs' extents."""
 
 from __future__ import annotations

@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """The package around this one, under the name that it was imported by: beside NVIDIA's module that is not `tensorrt`."""
 import importlib
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Quick plugins as the library sees them: the interfaces around a definition's functions."""
 
 from ._expressions import KernelLaunchParams, ShapeExpr, ShapeExprs, SymExprs, SymInt32, building

@@ -1,5 +1,3 @@
-# Copyright the Kiln authors
-# SPDX-License-Identifier: Apache-2.0
 """Tensors of quick plugins: descriptions while a network is built, and memory while it runs."""
 
 from __future__ import annotations

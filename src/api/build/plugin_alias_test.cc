@@ -159,6 +159,29 @@ TEST_F(AliasOnAnyDevice, InputAndOutputMayHaveOneAddress) {
   }
 }
 
+// What does not need the plugin's output reads the input first.
+TEST_F(AliasOnAnyDevice, ReadersOfAnInputWithTheOutputsAddressComeFirst) {
+  w.config->setMaxAuxStreams(2);
+  nv::ITensor* x = w.input("x", {kCount});
+  w.mark(shift(x));
+  const auto negated = [&](nv::ITensor* of) { return w->addUnary(*of, nv::UnaryOperation::kNEG)->getOutput(0); };
+  w.mark(negated(x), "reader");
+  w.mark(negated(shift(negated(shift(x)))), "twice");
+  Running r(w);
+  ASSERT_TRUE(r.context) << r.error;
+  Shared<float> state(kCount, 0), reader(kCount, 0), twice(kCount, 0);
+  std::ranges::copy(shifted(0, 0), state.begin());
+  r.feed("x", state), r.feed("y", state), r.feed("reader", reader), r.feed("twice", twice);
+  for (int run = 1; run < kRuns; ++run) {
+    ASSERT_TRUE(r.run()) << r.last_error();
+    EXPECT_TRUE(state == shifted(0, run)) << "run " << run;
+    std::vector<float> expected = shifted(0, run - 1);
+    for (float& value : expected) value = -value;
+    EXPECT_TRUE(reader == expected) << "run " << run;
+    EXPECT_TRUE(twice == shifted(0, run + 1)) << "run " << run;
+  }
+}
+
 // Chains beside each other may run on several streams.
 TEST_F(AliasOnAnyDevice, PluginsOnSeveralStreams) {
   w.config->setMaxAuxStreams(2);

@@ -64,6 +64,44 @@ TEST(GrowingOutputs, ALoopWhoseCounterIsNotItsEnd) {
     EXPECT_EQ(p.of<int64_t>("last"), Numbers{end});
   }
 }
+/// v doubles while it has fewer than ten elements, which looks constant before v is found to grow.
+TEST(GrowingOutputs, ALoopThatTheExtentOfItsResultEnds) {
+  const Proto body = loop_body({node("Concat", {"v", "v"}, {"v1"}, "", {int_attribute("axis", 0)}),
+                                node("Size", {"v1"}, {"elements"}), node("Less", {"elements", "ten"}, {"on"})},
+                               {"v"}, {"on", "v1"});
+  for (const int64_t declared : {int64_t{3}, int64_t{-1}})
+    for (const char* count : {"m", ""}) {
+      Program p(model(graph({{loop_node({count, "", "x"}, {"y"}, body)},
+                             {value("x", kFloat, {declared})},
+                             {value("y", kFloat, {-1})},
+                             {scalar("m", 5), scalar("ten", 10)}})),
+                {{"x", {declared < 0 ? 1 : declared}, {declared < 0 ? 16 : declared}}});
+      const auto grown = [&](size_t elements) {
+        p.feed("x", {static_cast<int64_t>(elements)}, Floats(elements, 7));
+        EXPECT_EQ(p.run(), "") << declared << count;
+        return p.of<float>("y").size();
+      };
+      EXPECT_EQ(grown(3), 12U) << declared << count;
+      if (declared > 0) continue;
+      EXPECT_EQ(grown(1), 16U);
+      EXPECT_EQ(grown(16), 32U) << "a first iteration always runs";
+    }
+}
+/// Nothing bounds n, so nothing bounds how many slices there would be.
+TEST(GrowingOutputs, AStackThatNobodyReadsTakesNoMemory) {
+  const Proto body =
+      loop_body({kOn, node("Add", {"v", "v"}, {"v1"}), node("Neg", {"v"}, {"slice"})}, {"v"}, {"on", "v1", "slice"});
+  Program p(model(graph({{loop_node({"n", "", "x"}, {"y", "unread"}, body)},
+                         {value("x", kFloat, {-1}), value("n", kInt64)},
+                         {value("y", kFloat, {-1})},
+                         {}})),
+            {{"x", {1}, {8}}});
+  for (const int64_t n : {3, 0}) {
+    p.feed("x", {2}, Floats{1, 5}).feed("n", {}, Numbers{n});
+    EXPECT_EQ(p.run(), "") << n;
+    EXPECT_EQ(p.of<float>("y"), n == 0 ? (Floats{1, 5}) : (Floats{8, 40}));
+  }
+}
 TEST(GrowingOutputs, WantAnAllocator) {
   Program p(grows_to(false), {{"x", {0}, {5}}});
   ASSERT_TRUE(p.context);

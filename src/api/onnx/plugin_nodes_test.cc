@@ -27,8 +27,10 @@ namespace nv = nvinfer1;
 struct Logger final : nv::ILogger {
   void log(Severity severity, const char* message) noexcept override {
     if (severity <= Severity::kERROR) errors.emplace_back(message);
+    if (severity == Severity::kWARNING) warnings.append(message).push_back('\n');
   }
   std::vector<std::string> errors;
+  std::string warnings;
 };
 
 /// The plugins here compute on the host.
@@ -88,13 +90,19 @@ TEST_F(PluginNodes, AttributesBecomeFields) {
   EXPECT_EQ(network->getLayer(0)->getType(), nv::LayerType::kPLUGIN_V3);
   EXPECT_STREQ(network->getLayer(0)->getName(), "it");
   EXPECT_EQ(run({1, 2}, 2), (Floats{4, 8}));
-  EXPECT_TRUE(parse(one_node("TestScale", {factor_of(4), version_of("1")}))) << errors();
+  EXPECT_TRUE(parse(one_node("TestScale", {factor_of(4), version_of("1"), int_attribute("aot", 0)}))) << errors();
+  EXPECT_EQ(logger.warnings, "");
 }
 
 /// A creator that does not name an attribute never sees it, so that it need not be one that plugins can have.
-TEST_F(PluginNodes, AttributesThatTheCreatorDoesNotNameMayBeAnything) {
+TEST_F(PluginNodes, AttributesThatTheCreatorDoesNotNameMayBeAnythingAndAreTold) {
   const auto integer = [](const char* name) { return int_attribute(name, int64_t{1} << 40); };
   ASSERT_TRUE(parse(one_node("TestScale", {factor_of(4), integer("mine")}))) << errors();
+  EXPECT_NE(
+      logger.warnings.find("attribute 'mine' is ignored, since the creator of plugin 'TestScale' version '1' does "
+                           "not take it; it takes factor"),
+      std::string::npos)
+      << logger.warnings;
   EXPECT_EQ(run({1, 2}, 2), (Floats{4, 8}));
   EXPECT_FALSE(parse(one_node("TestScale", {integer("factor")})));
   EXPECT_NE(errors().find("attribute 'factor' has 1099511627776; plugins get attributes in 32 bits"), std::string::npos)
@@ -333,13 +341,52 @@ TEST_F(PluginNodes, ACreatorThatMakesNoneIsNamed) {
       << errors();
 }
 
+constexpr uint32_t kOverrides = 1U << static_cast<uint32_t>(nvonnxparser::OnnxParserFlag::kENABLE_PLUGIN_OVERRIDE);
+
 TEST_F(PluginNodes, AnImporterComesFirstUnlessPluginsOverride) {
   LoggedCreator<ScalePlugin> relu{log, "Relu"};
-  const uint32_t overrides = 1U << static_cast<uint32_t>(nvonnxparser::OnnxParserFlag::kENABLE_PLUGIN_OVERRIDE);
   ASSERT_TRUE(parse(one_node("Relu", {}))) << errors();
   EXPECT_EQ(network->getLayer(0)->getType(), nv::LayerType::kACTIVATION);
-  ASSERT_TRUE(parse(one_node("Relu", {factor_of(2)}), overrides)) << errors();
+  ASSERT_TRUE(parse(one_node("Relu", {factor_of(2)}), kOverrides)) << errors();
   EXPECT_EQ(network->getLayer(0)->getType(), nv::LayerType::kPLUGIN_V3);
+  EXPECT_EQ(logger.warnings, "");
+}
+
+TEST_F(PluginNodes, AnImporterComesFirstWhereTheCreatorMakesNoPlugin) {
+  LoggedCreator<ScalePlugin> relu{log, "Relu"};
+  ASSERT_TRUE(parse(one_node("Relu", {}), kOverrides)) << errors() << "the factor is missing";
+  EXPECT_EQ(network->getLayer(0)->getType(), nv::LayerType::kACTIVATION);
+  EXPECT_NE(logger.warnings.find("Kiln's importer is used, and the plugin is not: plugin 'Relu' version '1': "
+                                 "createPlugin returned null for the node's attributes"),
+            std::string::npos)
+      << logger.warnings;
+  EXPECT_EQ(run({-1, 2}, 2), (Floats{0, 2}));
+  const Proto two = model(graph({.nodes = {node("Relu", {"x"}, {"y", "z"}, "it", {factor_of(4)})},
+                                 .inputs = {value("x", 1, {2})},
+                                 .outputs = {value("y", 1, {2})}}));
+  EXPECT_FALSE(parse(two, kOverrides)) << "neither has two outputs";
+  EXPECT_NE(logger.warnings.find("plugin 'Relu' version '1' has 1 outputs; the node has 2"), std::string::npos)
+      << logger.warnings;
+  EXPECT_EQ(log.alive, 0);
+}
+
+/// What the creator does not take would be lost, and the result be wrong.
+TEST_F(PluginNodes, AnImporterComesFirstWhereTheCreatorDoesNotTakeAnAttribute) {
+  LoggedCreator<ScalePlugin> elu{log, "Elu"};
+  const auto alpha = [](float value) { return attribute("alpha", 1).fixed(onnx::field::attribute::kF, value); };
+  ASSERT_TRUE(parse(one_node("Elu", {factor_of(4), alpha(3)}), kOverrides)) << errors();
+  EXPECT_EQ(network->getLayer(0)->getType(), nv::LayerType::kACTIVATION);
+  EXPECT_NE(logger.warnings.find("node 'it' (Elu): Kiln's importer is used, and the plugin is not: the creator of "
+                                 "plugin 'Elu' version '1' does not take attribute 'alpha' (getFieldNames)"),
+            std::string::npos)
+      << logger.warnings;
+  logger.warnings.clear();
+  ASSERT_TRUE(parse(one_node("Elu", {factor_of(4), alpha(1)}), kOverrides)) << errors() << "1 is the default";
+  EXPECT_EQ(network->getLayer(0)->getType(), nv::LayerType::kPLUGIN_V3);
+  EXPECT_EQ(logger.warnings, "");
+  ASSERT_TRUE(parse(one_node("Elu", {factor_of(4), int_attribute("mine", 1)}), kOverrides)) << "which Elu has not";
+  EXPECT_EQ(network->getLayer(0)->getType(), nv::LayerType::kPLUGIN_V3);
+  EXPECT_NE(logger.warnings.find("attribute 'mine' is ignored"), std::string::npos) << logger.warnings;
 }
 
 TEST_F(PluginNodes, IndicesTellShapeInputs) {

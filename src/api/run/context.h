@@ -101,7 +101,10 @@ class Context final : public nvinfer1::IExecutionContext,
  private:
   Context(const Engine& engine, const Reporter& parent, Strategy strategy, std::unique_ptr<runtime::Context> context);
 
-  void faulted(const Error& error) noexcept override { reporter_.report("IExecutionContext::enqueueV3", error); }
+  void faulted(const Error& error, const Stream* stream) noexcept override {
+    const bool is_own = stream && stream == own_stream_.get();
+    reporter_.report(is_own ? "IExecutionContext::executeV2" : "IExecutionContext::enqueueV3", error);
+  }
   Result<void*> memory_of(int output, const Extents& extents) override;
   Result<Extents> extents_of(const IoRef& io) const;  ///< -1 where not known yet
   Result<Extents> known_extents_of(const IoRef& io) const;

@@ -453,7 +453,7 @@ TEST_F(LaunchTest, BranchesRunOnAuxiliaryStreamsInCaptures) {
 
 TEST_F(LaunchTest, TellsWhatTheDataOfAnEarlierRunBroke) {
   struct Heard final : runtime::FaultObserver {
-    void faulted(const Error& error) noexcept override { messages.push_back(error.message); }
+    void faulted(const Error& error, const Stream*) noexcept override { messages.push_back(error.message); }
     std::vector<std::string> messages;
   } heard;
   context->set_fault_observer(&heard);

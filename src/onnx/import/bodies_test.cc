@@ -107,6 +107,24 @@ TEST(ImportIf, SaysWhatIsWrong) {
             std::string::npos);
 }
 /// "a" is a value of the first branch only; "nobody" is none at all.
+/// Where extents decide, one branch is enough: what is wrong with the other one is told.
+TEST(ImportIf, SaysWhyOneBranchIsTaken) {
+  const auto warning = [](const Proto& then_node) {
+    const Imported got = import_proto(model(graph({{node("Size", {"x"}, {"n"}), node("Greater", {"n", "three"}, {"c"}),
+                                                    if_node(body({then_node}, {}, {"a"}), kNegated)},
+                                                   {kX},
+                                                   {untyped("y")},
+                                                   {scalar("three", 3), scalar("two", 2)}})));
+    return got.report.warnings.empty() ? text_of(got) : got.report.warnings[0];
+  };
+  const std::string unknown = warning(node("Foo", {"x"}, {"a"}, "foo"));
+  EXPECT_NE(unknown.find("takes its else_branch: the other one cannot be imported (node 'foo' (Foo) of x f32[x_0, 3]: "
+                         "Kiln has no importer"),
+            std::string::npos)
+      << unknown;
+  const std::string other_type = warning(node("Add", {"x", "two"}, {"a"}, "sum"));
+  EXPECT_NE(other_type.find("(node 'sum' (Add)"), std::string::npos) << other_type;
+}
 TEST(ImportIf, BranchesReadWhatIsAroundThem) {
   EXPECT_EQ(of_if(kNegated, body({node("Abs", {"a"}, {"b"})}, {}, {"b"})),
             "node 'if' (If): else_branch: node (Abs) that makes 'b': input 'a' is made by node (Neg) that makes 'a' in "
@@ -206,6 +224,19 @@ TEST(ImportLoop, WhatHasNoBoundGrows) {
   EXPECT_EQ(stacked("k", "i"), "f32[x_0, 3]; f32[\"extent of loop/Loop\"]");
   EXPECT_EQ(stacked("i", "k"), "f32[x_0, 3]; f32[\"extent of loop/Loop\"]")
       << "the count's limit is one of the slices, too";
+}
+/// The number of an iteration is now this and now that: no branch can be left out.
+TEST(ImportLoop, IterationsTakeBothBranches) {
+  const auto of = [](const Proto& then_node) {
+    const Proto choice = node("If", {"first"}, {"v1"}, "choice",
+                              {graph_attribute("then_branch", body({then_node}, {}, {"a"})),
+                               graph_attribute("else_branch", body({node("Neg", {"v"}, {"b"})}, {}, {"b"}))});
+    return of_loop({kOn, node("Equal", {"i", "one"}, {"first"}), choice}, {"on", "v1"}, {"y"}, {},
+                   {scalar("m", 5), scalar("one", 1)});
+  };
+  const std::string unknown = of(node("Foo", {"v"}, {"a"}, "foo"));
+  EXPECT_NE(unknown.find("Kiln has no importer for operator Foo"), std::string::npos) << unknown;
+  EXPECT_EQ(of(node("Exp", {"v"}, {"a"})), "f32[x_0, 3]");
 }
 TEST(ImportLoop, SaysThatNothingEndsIt) {
   const Proto endless = body({kOn, kNext}, {"i", "go", "v"}, {"on", "v1"});
@@ -332,6 +363,18 @@ TEST(ImportScan, LengthsMustAgree) {
   };
   EXPECT_EQ(of(4, 4), "f32[4]");
   EXPECT_EQ(of(4, 5), "extents of the axes that are scanned, inputs 0 and 1: 4 and 5 differ\n");
+}
+TEST(ImportScan, ReadsTheDirectionsOfABatch) {
+  const Proto iteration = body({node("Add", {"s", "e"}, {"s1"}), node("Neg", {"s1"}, {"t"})}, {"s", "e"}, {"s1", "t"});
+  const Proto scan = node(
+      "Scan", {"", "s0", "q"}, {"y", "z"}, "scan",
+      {graph_attribute("body", iteration), int_attribute("num_scan_inputs", 1), ints_attribute("directions", {1})});
+  const GraphParts parts{.nodes = {scan},
+                         .inputs = {value("s0", kFloat, {2, 4}), value("q", kFloat, {2, 7, 4})},
+                         .outputs = {untyped("y"), untyped("z")}};
+  const Imported got = import_proto(model(graph(parts), {}, 8));
+  EXPECT_TRUE(got.status) << text_of(got);
+  EXPECT_EQ(got.report.warnings, std::vector<std::string>{});
 }
 TEST(ImportScan, OfOpset8HasABatch) {
   const Proto one = int_attribute("num_scan_inputs", 1);

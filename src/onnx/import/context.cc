@@ -266,6 +266,12 @@ void ImportContext::roll_back(const ir::Graph::Mark& to) {
   output_types_.clear();
 }
 
+bool ImportState::reads_iteration(sym::Expr e) const {
+  std::vector<sym::Expr> symbols;
+  if (!iterations.empty()) collect_symbols(e, symbols);
+  return std::ranges::find_first_of(symbols, iterations) != symbols.end();
+}
+
 bool ImportState::could_learn() const {
   const auto is_new = [&](const std::string& name) { return !read_values.contains(name); };
   return (met_elements_in_floats && !follows_elements_through_floats) || std::ranges::any_of(wanted_values, is_new);

@@ -48,8 +48,9 @@ struct ImportState {
   Sequences sequences;                                ///< of the graph that is being imported
   CarriedTypes carried;                               ///< likewise
   std::map<const NodeDef*, std::shared_ptr<const RowGraph>> row_graphs;
-  FreeNames free_names;   ///< that a body reads from around it
-  ir::LoopHistory loops;  ///< by the graphs of their bodies
+  FreeNames free_names;               ///< that a body reads from around it
+  ir::LoopHistory loops;              ///< by the graphs of their bodies
+  std::vector<sym::Expr> iterations;  ///< their numbers, of the loops around what is being imported
   UnreadAttributes unread_attributes;
   /// How loops carry sequences, by their bodies and the position of the carried value.
   std::map<std::pair<const GraphDef*, size_t>, CarriedSequence> carried_sequences;
@@ -59,6 +60,8 @@ struct ImportState {
   std::set<std::string, std::less<>> read_values;
   std::set<std::string, std::less<>> wanted_values;  ///< that would have to be, for nodes that could not be imported
 
+  /// Whether an expression has the number of an iteration of a loop around: it has one value after the other.
+  bool reads_iteration(sym::Expr e) const;
   /// Whether something was found that this try did not do.
   bool could_learn() const;
   /// Makes it the state of another try to import the model, if something was found that the last one did not do.

@@ -61,6 +61,14 @@ std::string text_of(const AttributeDef& attribute) {
 
 }  // namespace
 
+AttributeMeaning meaning_of(const NodeDef& node, const AttributeDef& attribute) {
+  const auto* const known = attributes_of({node.domain, node.op_type});
+  if (!known) return AttributeMeaning::kUnknown;
+  const Known* const entry = find_known(*known, attribute.name);
+  if (!entry) return AttributeMeaning::kNone;
+  return entry->value == text_of(attribute) ? AttributeMeaning::kDefault : AttributeMeaning::kOther;
+}
+
 std::vector<std::string> unknown_attributes(const NodeDef& node) {
   std::vector<std::string> warnings;
   const auto* const known = attributes_of({node.domain, node.op_type});

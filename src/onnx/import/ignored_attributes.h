@@ -13,6 +13,10 @@
 
 namespace kiln::onnx {
 
+/// The meaning of an attribute for its node's operator. kUnknown: of an operator that the table lacks.
+enum class AttributeMeaning { kUnknown, kNone, kDefault, kOther };
+AttributeMeaning meaning_of(const NodeDef& node, const AttributeDef& attribute);
+
 /// A warning for each attribute of the node that no version of its operator has, and which its importer thus ignores.
 /// None for operators without an importer.
 std::vector<std::string> unknown_attributes(const NodeDef& node);

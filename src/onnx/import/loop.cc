@@ -296,6 +296,7 @@ std::shared_ptr<const RowGraph> graph_of_row(ImportContext& cx, const GraphDef& 
 
 /// Opset 8 with a batch: a loop over its rows, each of which is a Scan.
 Status scan_rows(ImportContext& cx, const GraphDef& body) {
+  cx.node().pass_over("directions");  // which the Scan of a row reads
   const auto row = graph_of_row(cx, body);
   ScanInputs rows;
   for (size_t i = 0; i < cx.num_inputs(); ++i)

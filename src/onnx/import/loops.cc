@@ -1,5 +1,6 @@
 #include "onnx/import/loops.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "ir/loop_trips.h"
@@ -14,7 +15,12 @@ Result<ImportedBody> import_body(ImportContext& cx, std::span<const TensorType> 
                                  const Captures& captures) {
   for (size_t i = 0, next = 0; i < body.inputs.size(); ++i)
     if (body.inputs[i].varies()) body.inputs[i].type = types[next++];
-  return cx.bodies().import(body.graph, body.inputs, captures, body.make_sequences);
+  std::vector<sym::Expr>& iterations = cx.state().iterations;
+  const size_t num_around = iterations.size();
+  if (!types.empty() && types[0].values) sym::collect_symbols((*types[0].values)[0], iterations);
+  auto imported = cx.bodies().import(body.graph, body.inputs, captures, body.make_sequences);
+  iterations.resize(num_around);
+  return imported;
 }
 
 /// Whether a body's condition is true whatever it computes.
@@ -47,8 +53,14 @@ Status check_ends(ImportContext& cx, const ir::LoopDraft& loop, std::span<const 
     return {};
   if (inputs[1] != ValueId::kNone)
     if (const auto begins = cx.values(inputs[1], ""); begins && (*begins)[0].constant() == 0) return {};
+  const Values varying = varying_inputs(loop, *body.graph, results);
+  std::vector<sym::Expr> changing;
+  for (const ir::ChangingExtent& extent : loop.changing) changing.push_back(extent.symbol);
+  for (const auto& [input, element] : loop.elements)
+    if (std::ranges::find(varying, body.graph->inputs()[static_cast<size_t>(input)]) != varying.end())
+      changing.push_back(element.symbol);
   const ValueId condition = body.outputs.values[0];
-  return require(!ir::is_same_in_each_iteration(*body.graph, condition, varying_inputs(loop, *body.graph, results)),
+  return require(!ir::is_same_in_each_iteration(*body.graph, condition, varying, changing),
                  "nothing ends the loop: it has ", has_count ? str("a count of ", loop.trips->value()) : "no count",
                  ", and its condition is the same in each iteration");
 }
@@ -70,25 +82,25 @@ Result<std::vector<LoopResult>> results_of(const LoopBody& body, ImportedBody& i
 
 Result<Values> add_loop(ImportContext& cx, ir::LoopDraft& loop, LoopBody& body, Values inputs,
                         const Captures& captures) {
-  bool is_first = true;
   std::vector<std::string> warnings;
+  Status ends;
   const auto make = [&](std::span<const TensorType> types) -> Result<ir::Bodies> {
     const auto where = [] { return "body"; };
     ImportedBody imported = TRY(in_context(import_body(cx, types, body, captures), where));
     const std::vector<LoopResult> results = TRY(in_context(results_of(body, imported), where));
     const ValueId condition = body.has_condition ? imported.outputs.values[0] : ValueId::kNone;
     TRY(in_context(require(!body.has_condition || condition != ValueId::kNone, "the condition is a sequence"), where));
-    if (std::exchange(is_first, false)) {  // whether the body ends the loop does not depend on the types that are found
-      loop.op.tests = body.has_condition && !is_always_true(cx, imported);
-      loop.is_exact = loop.trips && inputs[1] == ValueId::kNone && !loop.op.tests;
-      TRY(check_ends(cx, loop, inputs, imported, results));
-    }
+    // A condition that is made of extents looks constant until these are found to change.
+    loop.op.tests |= body.has_condition && !is_always_true(cx, imported);
+    loop.is_exact = loop.trips && inputs[1] == ValueId::kNone && !loop.op.tests;
+    ends = check_ends(cx, loop, inputs, imported, results);
     if (loop.op.tests) imported.graph->mark_output(condition, std::string(body.graph.outputs[0].name));
     for (const LoopResult& result : results) imported.graph->mark_output(result.value, result.name);
     warnings = std::move(imported.outputs.warnings);
     return ir::Bodies{std::move(imported.graph)};
   };
   const ir::Bodies bodies = TRY(ir::settle_bodies(cx.graph().table(), loop, cx.state().loops, &body.graph, make));
+  TRY(std::move(ends));
   if (body.accepts) TRY(body.accepts(loop));
   cx.bodies().warn(warnings);
   if (loop.op.num_outputs() == 0) return Values{};  // it carries sequences alone, and leaves them as they are

@@ -5,6 +5,9 @@
 #include <limits>
 
 #include "onnx/dtypes.h"
+#include "onnx/import/bodies.h"
+#include "onnx/import/carried_nodes.h"
+#include "onnx/import/ignored_attributes.h"
 #include "onnx/tensor_data.h"
 
 namespace kiln::onnx {
@@ -12,6 +15,10 @@ namespace {
 
 constexpr std::string_view kVersion = "plugin_version", kNamespace = "plugin_namespace",
                            kShapeInputs = "tensorrt_plugin_shape_input_indices";
+/// Attributes of nodes that plugins compute, which no creator sees.
+constexpr std::string_view kOfNodes[] = {kVersion, kNamespace, kShapeInputs};
+/// The form of a quick plugin. Creators that make others ignore it.
+constexpr std::string_view kForm = "aot";
 
 template <class T>
 PluginField field_of(std::string_view name, PluginFieldType type, const T* values, size_t count) {
@@ -90,6 +97,47 @@ Result<PluginIdentity> plugin_of(const NodeDef& node) {
   return PluginIdentity{std::string(node.op_type), version, space};
 }
 
+/// Makes fields of the attributes that the creator names. Others are ignored, with a warning; but where an importer
+/// would read one, its loss would be a wrong result, so that this fails unless it has its default.
+Result<std::vector<PluginField>> fields_of(ImportContext& cx, const PluginIdentity& identity,
+                                           const std::vector<std::string>& names, ImporterOfNode importer) {
+  std::vector<PluginField> fields;
+  std::vector<std::string> ignored;
+  for (const AttributeDef& attribute : cx.def().attributes) {
+    if (std::ranges::find(kOfNodes, attribute.name) != std::end(kOfNodes)) continue;
+    if (std::ranges::find(names, attribute.name) != names.end()) {
+      TRY(require(std::ranges::find(fields, attribute.name, &PluginField::name) == fields.end(), "attribute '",
+                  attribute.name, "' is given twice"));
+      fields.push_back(TRY(field_of(cx, attribute)));
+      continue;
+    }
+    const bool has_importer = importer == ImporterOfNode::kThere;
+    const AttributeMeaning meaning = has_importer ? meaning_of(cx.def(), attribute) : AttributeMeaning::kNone;
+    if (attribute.name == kForm || meaning == AttributeMeaning::kDefault) continue;
+    TRY(require(meaning == AttributeMeaning::kNone, "the creator of ", identity, " does not take attribute '",
+                attribute.name, "' (getFieldNames)"));
+    std::string words = str(cx.def(), ": attribute '", attribute.name, "' is ignored, since the creator of ", identity,
+                            " does not take it; it takes");
+    for (const std::string& name : names) words += str(' ', name);
+    ignored.push_back(words + (names.empty() ? " none" : ""));
+  }
+  cx.bodies().warn(ignored);
+  return fields;
+}
+
+/// Makes the plugin of a node, without its number of tensors.
+Result<ops::Plugin> make_plugin(ImportContext& cx, const PluginIdentity& identity, PluginSource& source,
+                                ImporterOfNode importer) {
+  TRY(refuse_carried(cx));
+  const std::vector<std::string> names = TRY(source.attributes_of(identity));
+  const std::vector<PluginField> fields = TRY(fields_of(cx, identity, names, importer));
+  for (size_t i = 0; i < cx.num_inputs(); ++i) TRY(cx.input(i));
+  ops::Plugin op = TRY(source.make({identity, cx.def().name, fields}));
+  TRY(require(static_cast<size_t>(op.num_outputs()) >= cx.num_outputs(), identity, " has ", op.num_outputs(),
+              " outputs; the node has ", cx.num_outputs()));
+  return op;
+}
+
 }  // namespace
 
 Result<std::optional<PluginIdentity>> known_plugin(const NodeDef& node, PluginSource* source) {
@@ -105,34 +153,30 @@ Status no_importer(const NodeDef& node, PluginSource* source) {
                node.domain.empty() ? "ai.onnx" : node.domain, "'", plugin);
 }
 
-Status import_plugin(ImportContext& cx, const PluginIdentity& identity, PluginSource& source) {
-  const std::vector<std::string> taken = TRY(source.attributes_of(identity));
-  std::vector<PluginField> fields;
-  for (const AttributeDef& attribute : cx.def().attributes)
-    if (attribute.name != kVersion && attribute.name != kNamespace && attribute.name != kShapeInputs &&
-        std::ranges::find(taken, attribute.name) != taken.end()) {
-      TRY(require(std::ranges::find(fields, attribute.name, &PluginField::name) == fields.end(), "attribute '",
-                  attribute.name, "' is given twice"));
-      fields.push_back(TRY(field_of(cx, attribute)));
-    }
+Result<bool> import_plugin(ImportContext& cx, const PluginIdentity& identity, PluginSource& source,
+                           ImporterOfNode importer) {
+  const Values all = cx.inputs();
+  auto made = make_plugin(cx, identity, source, importer);
+  if (!made && importer == ImporterOfNode::kNone) return std::unexpected(made.error());
+  if (!made) {
+    const std::string warning =
+        str(cx.def(), ": Kiln's importer is used, and the plugin is not: ", made.error().message);
+    cx.bodies().warn({&warning, 1});
+    return false;
+  }
   const std::vector<int64_t> of_shapes = TRY(cx.node().get_ints(kShapeInputs, {}));
   for (const int64_t index : of_shapes)
-    TRY(require(index >= 0 && index < static_cast<int64_t>(cx.num_inputs()), "attribute '", kShapeInputs, "' has ",
-                index, "; the node has ", cx.num_inputs(), " inputs"));
+    TRY(require(index >= 0 && index < static_cast<int64_t>(all.size()), "attribute '", kShapeInputs, "' has ", index,
+                "; the node has ", all.size(), " inputs"));
   Values inputs, shape_inputs;
-  for (size_t i = 0; i < cx.num_inputs(); ++i) {
-    const ValueId input = TRY(cx.input(i));
-    (std::ranges::count(of_shapes, static_cast<int64_t>(i)) ? shape_inputs : inputs).push_back(input);
-  }
-  ops::Plugin op = TRY(source.make({identity, cx.def().name, fields}));
-  op.num_tensors = static_cast<int>(inputs.size());
-  TRY(require(static_cast<size_t>(op.num_outputs()) >= cx.num_outputs(), identity, " has ", op.num_outputs(),
-              " outputs; the node has ", cx.num_outputs()));
+  for (size_t i = 0; i < all.size(); ++i)
+    (std::ranges::count(of_shapes, static_cast<int64_t>(i)) ? shape_inputs : inputs).push_back(all[i]);
+  made->num_tensors = static_cast<int>(inputs.size());
   inputs.insert(inputs.end(), shape_inputs.begin(), shape_inputs.end());
-  const Values outputs = TRY(cx.add_all(std::move(op), inputs));
+  const Values outputs = TRY(cx.add_all(*std::move(made), inputs));
   for (size_t i = 0; i < cx.num_outputs(); ++i)
     if (cx.wants(i)) TRY(cx.output(i, outputs[i]));
-  return {};
+  return true;
 }
 
 }  // namespace kiln::onnx

@@ -5,7 +5,9 @@
 #include "onnx/import/importers.h"
 #include "onnx/import/sequences.h"
 #include "ops/concatenation.h"
+#include "ops/expand.h"
 #include "ops/transpose.h"
+#include "tensor/view.h"
 
 namespace kiln::onnx::importers {
 namespace {
@@ -26,10 +28,14 @@ Result<std::pair<SymbolicValues, bool>> parts_of(ImportContext& cx, sym::Expr ex
   return std::pair(std::move(parts), !is_given);
 }
 
-/// Whether an input is a scalar of 1.
-Result<bool> is_one(ImportContext& cx, size_t input) {
-  const ValueId value = TRY(cx.input(input));
-  return cx.rank(value) == 0 && TRY(cx.ints(value, "split")) == Ints{1};
+/// Whether each part is one slice: the split is left out, a 1, or a list of ones that is as long as the axis.
+Result<bool> is_by_ones(ImportContext& cx, sym::Expr extent) {
+  if (!cx.has_input(1)) return true;
+  const ValueId split = TRY(cx.input(1));
+  if (cx.rank(split) == 0) return TRY(cx.ints(split, "split")) == Ints{1};
+  if (!cx.graph().producer_as<ops::Expand>(split) || !sym::provably_equal(cx.extent(split, 0), extent)) return false;
+  const HostTensor* element = cx.graph().constant(cx.graph().node(cx.graph().value(split).producer).inputs[0]);
+  return element && element->volume() == 1 && View(*element)[0] == 1;
 }
 
 /// An axis of unknown extent, slice by slice: a stack.
@@ -114,8 +120,7 @@ Status split_to_sequence(ImportContext& cx) {
   const ValueId x = TRY(cx.input(0));
   const int axis = TRY(cx.axis(TRY(cx.node().get_int("axis", 0)), cx.rank(x)));
   const bool keeps = TRY(cx.node().get_int("keepdims", 1)) != 0;
-  const bool by_ones = !cx.has_input(1) || TRY(is_one(cx, 1));
-  if (by_ones && !cx.extent(x, axis).is_const())
+  if (!cx.extent(x, axis).is_const() && TRY(is_by_ones(cx, cx.extent(x, axis))))
     return cx.output(TRY(slices_of(cx, x, axis, !keeps && !cx.has_input(1))));
   const auto [parts, are_slices] = TRY(parts_of(cx, cx.extent(x, axis)));
   TRY(require(std::ssize(parts) <= kMostElements, "split has ", parts.size(), " parts; at most ", kMostElements,

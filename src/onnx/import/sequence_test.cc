@@ -105,6 +105,16 @@ TEST(ImportSequences, OfAnAxisThatIsNotKnownAreStacks) {
   const Proto kept = node("SplitToSequence", {"x"}, {"s"});
   const Proto join = node("ConcatFromSequence", {"s"}, {"y"}, "", {int_attribute("axis", 0)});
   EXPECT_NE(of_rows({kept, join}).find("# f32[x_0, 2]"), std::string::npos) << of_rows({kept, join});
+  // As many ones as there are rows, which PyTorch writes for repeat_interleave.
+  const Proto one = attribute("value", 4).message(field::attribute::kT, i64s("", {1}));
+  const Proto extents = node("Shape", {"x"}, {"n"}, "", {int_attribute("end", 1)});
+  const Proto ones = node("ConstantOfShape", {"n"}, {"o"}, "", {one});
+  const Proto by_ones = node("SplitToSequence", {"x", "o"}, {"s"});
+  EXPECT_NE(of_rows({extents, ones, by_ones, join}).find("# f32[x_0, 2]"), std::string::npos)
+      << of_rows({extents, ones, by_ones, join});
+  const Proto zeros =
+      node("ConstantOfShape", {"n"}, {"o"}, "", {attribute("value", 4).message(field::attribute::kT, i64s("", {0}))});
+  EXPECT_NE(of_rows({extents, zeros, by_ones, join}).find("split"), std::string::npos) << "these are no rows";
 }
 TEST(ImportSequences, StacksAreCut) {
   const auto erased = [](int64_t at, int64_t too) {

@@ -19,6 +19,7 @@ class BoundIf final : public BoundStep, OutputRoom {
         step_(spec.step),
         growing_(spec.growing),
         layout_(plan::layout_of(spec.engine.plan(), spec.block, spec.step)),
+        symbols_(spec.symbols.begin(), spec.symbols.end()),
         outputs_(spec.step.outputs.size()) {
     for (size_t i = 0; i < outputs_.size(); ++i) grows_.push_back(grows(spec, i));
     may_grow_ = std::ranges::count(grows_, true) > 0;
@@ -26,18 +27,20 @@ class BoundIf final : public BoundStep, OutputRoom {
       BoundBody& body = branches_[b].body.emplace(spec, b);
       for (size_t i = 1; i < spec.step.inputs.size(); ++i) body.set_held(i - 1, held_by(spec, i));
       for (size_t i = 0; i < outputs_.size(); ++i) body.set_room(i, grows_[i] ? 0 : room_of(spec, i));
-      branches_[b].bound = body.bind(spec.symbols);  // a branch that does not fit these shapes may never be taken
+      branches_[b].bound = body.bind(symbols_);  // a branch that does not fit these shapes may never be taken
     }
   }
 
   int64_t workspace_bytes() const override { return layout_.total_bytes; }
 
   Status run(const RunArguments& arguments) override {
+    ++num_runs_;
     if (arguments.stream && arguments.stream->capturing()) return record(arguments);
     const bool condition = TRY(read_flag(device_, arguments.inputs[0], arguments.stream));
     const size_t taken = condition ? 0 : 1;
     const auto where = [&] { return name_of_branch(taken); };
     Branch& branch = branches_[taken];
+    bind_again(branch);
     if (!branch.bound) return in_context(branch.bound, where);
     begin(*branch.body, arguments);
     TRY(in_context(run_branch(taken, arguments, arguments.stream), where));
@@ -49,7 +52,10 @@ class BoundIf final : public BoundStep, OutputRoom {
     return {};
   }
 
-  bool has_check() const override { return branches_[0].body->has_check() || branches_[1].body->has_check(); }
+  /// What a branch has that is not bound yet is not known.
+  bool has_check() const override {
+    return std::ranges::any_of(branches_, [](const Branch& b) { return !b.bound || b.body->has_check(); });
+  }
   Status check() override {
     for (size_t b = 0; b < 2; ++b) TRY(in_context(branches_[b].body->check(), [b] { return name_of_branch(b); }));
     return {};
@@ -70,6 +76,7 @@ class BoundIf final : public BoundStep, OutputRoom {
     const std::string why = plan::why_host_steers(engine_.plan(), step_);
     if (!why.empty()) return error(Code::kUnsupported, "a recording cannot have it, for ", why);
     for (Branch& branch : branches_) {
+      bind_again(branch);
       TRY(Status(branch.bound));
       begin(*branch.body, arguments);
     }
@@ -89,6 +96,12 @@ class BoundIf final : public BoundStep, OutputRoom {
     std::optional<BoundBody> body;
     Status bound;
   };
+
+  /// Tries again to bind a branch for which that failed before an earlier run: a plugin that could not be attached then
+  /// may be now.
+  void bind_again(Branch& branch) {
+    if (!branch.bound && num_runs_ > 1) branch.bound = branch.body->bind(symbols_);
+  }
 
   void begin(BoundBody& taken, const RunArguments& arguments) {
     running_ = &taken;
@@ -114,10 +127,12 @@ class BoundIf final : public BoundStep, OutputRoom {
   const plan::Step& step_;
   GrowingMemory& growing_;
   const plan::ControlLayout layout_;
+  const std::vector<int64_t> symbols_;
   std::array<Branch, 2> branches_;
   std::vector<bool> grows_;  // by output: nothing bounds its memory
   bool may_grow_ = false;
   std::vector<void*> outputs_;  // of this run
+  int64_t num_runs_ = 0;
   BoundBody* running_ = nullptr;
   Stream* stream_ = nullptr;
 };

@@ -17,9 +17,10 @@ class GpuPluginDevice final : public PluginDevice {
 
   const void* input(const RunArguments& run, size_t i) const override { return inputs_.at(i, run); }
   void* stream(const RunArguments& run) const override { return static_cast<CudaStream&>(*run.stream).handle(); }
-  /// A recording repeats what the stream was given and nothing else: a plugin that does more, or gives it nothing, is
-  /// not recorded.
-  Status enqueue(PluginInstance& plugin, const PluginRun& run, const RunArguments& arguments) const override {
+  /// A recording repeats what the stream was given and nothing else: a plugin that does more, or gives it nothing where
+  /// it has something to write, is not recorded.
+  Status enqueue(PluginInstance& plugin, const PluginRun& run, const RunArguments& arguments,
+                 Writes writes) const override {
     const auto& stream = static_cast<const CudaStream&>(*arguments.stream);
     if (!stream.is_recorded()) {
       const EnqueueScope scope(stream.capturing() ? EnqueueKind::kCapture : EnqueueKind::kRun);
@@ -39,7 +40,7 @@ class GpuPluginDevice final : public PluginDevice {
                    ": enqueue did what no recording repeats, as a synchronous copy, an allocation or a wait",
                    queued ? std::string() : "; it failed, too: " + queued.error().message);
     TRY(std::move(queued));
-    if (before && *after == *before)
+    if (before && *after == *before && writes == Writes::kOutputs)
       return error(Code::kDevice, plugin_, ": enqueue queued nothing on its stream that a recording could repeat");
     return {};
   }

@@ -41,7 +41,7 @@ struct GemmC {
 void gemm(Team& team, const GemmShape& shape, const GemmA& a, const PackedB& b, const GemmC& c,
           const Epilogue& epilogue, void* workspace);
 
-/// B as it is, of any strides; it is packed into the workspace on the way.
+/// B as it is, of any strides; it is packed into the workspace on the way, unless A has few rows (direct.h).
 void gemm(Team& team, const GemmShape& shape, const GemmA& a, const Matrix& b, BatchStride b_batch, const GemmC& c,
           const Epilogue& epilogue, void* workspace);
 

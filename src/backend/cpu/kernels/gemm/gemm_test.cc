@@ -51,6 +51,25 @@ const Case kCases[] = {
     {.m = 97, .n = 65, .k = 1301, .outer = 2, .b_type = DType::kF16},
     {.m = 1, .n = 129, .k = 700, .b_type = DType::kBF16},
     {.m = 25, .n = 15, .k = 1300, .outer = 2, .shared_b = true, .b_type = DType::kBF16},
+    // B as it is
+    {.m = 1, .n = 1, .k = 1, .b = BKind::kRowMajor},
+    {.m = 1, .n = 1, .k = 301, .b = BKind::kRowMajor},
+    {.m = 3, .n = 19, .k = 1, .b = BKind::kRowMajor},
+    {.m = 3, .n = 19, .k = 1, .b = BKind::kTransposed},
+    {.m = 1, .n = 700, .k = 301, .b = BKind::kRowMajor, .residual = true, .in_place = true},
+    {.m = 1, .n = 700, .k = 301, .b = BKind::kTransposed, .residual = true, .in_place = true},
+    {.m = 2, .n = 415, .k = 33, .outer = 2, .inner = 3, .b = BKind::kRowMajor, .residual = true, .clamp = true},
+    {.m = 2, .n = 415, .k = 33, .outer = 2, .inner = 3, .b = BKind::kTransposed, .residual = true, .clamp = true},
+    {.m = 3, .n = 101, .k = 47, .outer = 3, .b = BKind::kRowMajor, .transposed_a = true, .shared_b = true},
+    {.m = 3, .n = 101, .k = 47, .outer = 3, .b = BKind::kTransposed, .transposed_a = true, .shared_b = true},
+    {.m = 4, .n = 1500, .k = 203, .b = BKind::kRowMajor, .clamp = true},
+    {.m = 4, .n = 1500, .k = 203, .b = BKind::kTransposed, .clamp = true},
+    {.m = 8, .n = 67, .k = 203, .b = BKind::kTransposed, .residual = true, .in_place = true},
+    {.m = 15, .n = 67, .k = 203, .b = BKind::kRowMajor, .residual = true, .in_place = true},
+    {.m = 3, .n = 5000, .k = 130, .b = BKind::kRowMajor, .residual = true, .in_place = true, .clamp = true},  // far
+    {.m = 2, .n = 37, .k = 0, .b = BKind::kRowMajor, .residual = true},
+    {.m = 2, .n = 37, .k = 0, .b = BKind::kTransposed, .residual = true},
+    {.m = 2, .n = 0, .k = 4, .b = BKind::kRowMajor},
     {.m = 4, .n = 6, .k = 0, .residual = true},  // an empty sum
     {.m = 0, .n = 6, .k = 4},
     {.m = 6, .n = 0, .k = 4},
@@ -145,7 +164,8 @@ TEST(Gemm, AgreesWithLoops) {
 
 TEST(Gemm, TeamSizeKeepsBits) {
   for (const Case& c : {Case{300, 200, 1500}, Case{.m = 2, .n = 900, .k = 800, .b_type = DType::kF16},
-                        Case{1, 3000, 700}, Case{40, 64, 64, 2, 6, BKind::kTransposed}}) {
+                        Case{1, 3000, 700}, Case{40, 64, 64, 2, 6, BKind::kTransposed},
+                        Case{1, 3000, 700, 1, 1, BKind::kRowMajor}, Case{3, 3001, 70, 2, 1, BKind::kTransposed}}) {
     const Problem problem(c);
     expect_same_bits_for_team_sizes([&](Team& team) { return problem.run(team); });
   }
@@ -162,6 +182,41 @@ TEST(Gemm, EachElementIsTheSameInAnyCompany) {  // splitting and tails never cha
          whole.epilogue(nullptr), nullptr);
     EXPECT_EQ(std::memcmp(one.data(), result.data() + row * 70, 70 * 4), 0) << row;
   }
+}
+
+TEST(Gemm, FewRowsTakeRowsOfBAsTheyAreWithTheSameBits) {
+  for_each_target([] {
+    Team team(2);
+    for (const int64_t m : {1, 2, 4, 9, 16}) {
+      Case direct{.m = m, .n = 1037, .k = 700, .b = BKind::kRowMajor, .residual = true, .clamp = true}, packed = direct;
+      packed.b = BKind::kPacked;
+      const std::vector<float> one = Problem(direct).run(team), other = Problem(packed).run(team);
+      EXPECT_EQ(std::memcmp(one.data(), other.data(), one.size() * 4), 0) << m;
+    }
+  });
+}
+
+TEST(Gemm, ARowTimesColumnsOfBIsTheSameInAnyCompany) {
+  for_each_target([] {
+    Team team(1);
+    const Problem whole({.m = 7, .n = 70, .k = 900, .b = BKind::kTransposed});
+    const std::vector<float> result = whole.run(team);
+    for (int64_t row : {0, 3, 6}) {
+      std::vector<float> one(70);
+      gemm(team, {1, 70, 900}, {whole.a.data() + row * 900, 900, {}}, whole.b_matrix, {}, {one.data(), 70, {}, {}},
+           whole.epilogue(nullptr), nullptr);
+      EXPECT_EQ(std::memcmp(one.data(), result.data() + row * 70, 70 * 4), 0) << row;
+    }
+  });
+}
+
+TEST(Gemm, FewRowsNeedNoMemoryToPackIn) {
+  const float b[1] = {};
+  for (const auto& [k_stride, n_stride] : {std::pair{900, 1}, std::pair{1, 800}}) {
+    EXPECT_EQ(gemm_workspace_bytes({8, 900, 800}, {b, 800, {}}, Matrix{b, k_stride, n_stride}, {}), 0);
+    EXPECT_GT(gemm_workspace_bytes({40, 900, 800}, {b, 800, {}}, Matrix{b, k_stride, n_stride}, {}), 0);
+  }
+  EXPECT_GT(gemm_workspace_bytes({4, 900, 800}, {b, 800, {}}, Matrix{b, 1800, 2}, {}), 0);
 }
 
 TEST(Gemm, HalfWeightsAreRoundedToNearestEven) {
@@ -197,6 +252,12 @@ TEST(Gemm, NanPassesTheClamp) {
     gemm(team, {2, 1, 1}, {a, 1, {}}, *pack_b({b, 1, 1}, 1, 1), {c, 1, {}, {}}, relu, nullptr);
     EXPECT_TRUE(std::isnan(c[0]));
     EXPECT_EQ(c[1], 1);
+    const float rows[] = {1, 2, 3, 4};  // 2 x 2, as it is
+    for (const auto& [k_stride, n_stride] : {std::pair{2, 1}, std::pair{1, 2}}) {
+      float d[2];
+      gemm(team, {1, 2, 2}, {a, 2, {}}, Matrix{rows, k_stride, n_stride}, {}, {d, 2, {}, {}}, relu, nullptr);
+      EXPECT_TRUE(std::isnan(d[0]) && std::isnan(d[1]));
+    }
   });
 }
 

@@ -11,11 +11,15 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <hwy/highway.h>
+
 #include "backend/cpu/kernels/sort/top_k.h"
 #include "ops/sort_key-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kiln::cpu::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
 
 __extension__ typedef unsigned __int128 Unsigned128;
 
@@ -97,6 +101,70 @@ void scan(const Row& row, int64_t begin, int64_t end, int64_t k, Item<typename R
   if (count > k) keep_least();
 }
 
+constexpr int64_t kMostInserted = 16;  // of k: so few stay sorted while the row is read
+
+template <class Key>
+using KeyTag = hn::CappedTag<Key, 16>;
+
+/// Keys [0, count) of a row of which `at` is the first, and after them some that are above all; `least` is the least.
+template <class Key>
+struct LookedAt {
+  static constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(KeyTag<Key>()));
+  Key keys[kScanned + kLanes];
+  Key least = static_cast<Key>(~Key{0});
+
+  template <class Row>
+  HWY_INLINE LookedAt(const Row& row, int64_t at, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      keys[i] = row(at + i);
+      least = std::min(least, keys[i]);
+    }
+    hn::StoreU(hn::Set(KeyTag<Key>(), static_cast<Key>(~Key{0})), KeyTag<Key>(), keys + count);
+  }
+  /// The first key that is the least.
+  HWY_INLINE int64_t find_least() const {
+    const KeyTag<Key> d;
+    for (int64_t i = 0;; i += kLanes)
+      if (const intptr_t lane = hn::FindFirstTrue(d, hn::Eq(hn::LoadU(d, keys + i), hn::Set(d, least))); lane >= 0)
+        return i + lane;
+  }
+  /// Whether one of the kLanes keys from i on is below the limit.
+  HWY_INLINE bool any_below(int64_t i, Key limit) const {
+    const KeyTag<Key> d;
+    return !hn::AllFalse(d, hn::Lt(hn::LoadU(d, keys + i), hn::Set(d, limit)));
+  }
+};
+
+/// The k least of elements [begin, end), sorted, to `items`. 0 < k <= min(kMostInserted, end - begin).
+template <class Row>
+void insert_least(const Row& row, int64_t begin, int64_t end, int64_t k, Item<typename Row::Key>* items) {
+  using Key = typename Row::Key;
+  int64_t count = 0;
+  Key limit = 0;  // the last one's key
+  const auto insert = [&](Key key, int64_t index) {
+    const Item<Key> item = item_of(key, index);
+    int64_t place = count < k ? count++ : k - 1;
+    for (; place > 0 && items[place - 1] > item; --place) items[place] = items[place - 1];
+    items[place] = item;
+    limit = static_cast<Key>(items[count - 1] >> kIndexBits);
+  };
+  for (int64_t at = begin; at < end; at += kScanned) {
+    const int64_t some = std::min(kScanned, end - at);
+    const LookedAt<Key> look(row, at, some);
+    if (count == k && look.least >= limit) continue;
+    if (k == 1) {
+      insert(look.least, at + look.find_least());
+      continue;
+    }
+    int64_t i = 0;
+    for (; count < k && i < some; ++i) insert(look.keys[i], at + i);
+    for (; i < some; i += look.kLanes)
+      if (look.any_below(i, limit))
+        for (int64_t j = i; j < i + look.kLanes; ++j)
+          if (look.keys[j] < limit) insert(look.keys[j], at + j);
+  }
+}
+
 /// The key of the k-th least element, and how many of the elements with this key are among the first k.
 template <class Key>
 struct Threshold {
@@ -147,6 +215,10 @@ Item<Key>* sort_by_digits(Item<Key>* items, Item<Key>* other, int64_t count) {
 template <class Row>
 const Item<typename Row::Key>* select(const Row& row, int64_t length, int64_t k, Item<typename Row::Key>* scratch) {
   using Key = typename Row::Key;
+  if (k <= kMostInserted) {
+    insert_least(row, 0, length, k, scratch);
+    return scratch;
+  }
   if (length <= kFew || scans(length, k)) {
     if (length <= kFew) {
       for (int64_t i = 0; i < length; ++i) scratch[i] = item_of(row(i), i);

@@ -93,6 +93,29 @@ TEST(TopKKernel, LengthsAndCounts) {
           for (const int64_t different : {1, 3, 1'000'000}) check({2, length, 1, k}, different);
   });
 }
+TEST(TopKKernel, FewOfShortRows) {
+  for_each_target([] {
+    for (const int64_t rows : {5, 83})
+      for (const int64_t k : {1, 2, 16, 17})
+        for (const bool largest : {true, false}) {
+          for (const int64_t length : {1, 3, 16, 33, 127, 128, 129, 257})
+            for (const int64_t different : {1, 3, 1'000'000})
+              if (k <= length) check({rows, length, 1, k, largest}, different, 1);
+          for (const DType dtype : kTypes) check({rows, 19, 1, k, largest, dtype, k == 2}, 3);
+        }
+  });
+}
+TEST(TopKKernel, FewOfRowsSideBySide) {
+  for_each_target([] {
+    for (const int64_t k : {1, 2, 16, 17})
+      for (const bool largest : {true, false}) {
+        for (const int64_t inner : {7, 8, 64, 150})
+          for (const int64_t different : {1, 3, 1'000'000}) check({2, 41, inner, k, largest}, different, 1);
+        for (const DType dtype : kTypes) check({2, k + 3, 67, k, largest, dtype, k == 2}, 3);
+        check({3, k, 9, k, largest}, 3);
+      }
+  });
+}
 TEST(TopKKernel, LongRowsInChunks) {
   for_each_target([] {
     for (const int threads : {1, 2, 5})
