@@ -283,6 +283,7 @@ Status hoist_invariants(ir::Graph& graph, PassContext& cx) {
   for (int i = 0; i < graph.num_nodes(); ++i) {
     const auto id = static_cast<ir::NodeId>(i);
     if (!graph.alive(id)) continue;
+    // What leaves a loop may leave the next one, too: those within come first, before this pass sees their body alone.
     for (const auto& body : graph.node(id).bodies) TRY(hoist_invariants(*body, cx));
     if (graph.node(id).op.as<ops::Loop>()) TRY(Invariants(graph, TRY(capture_unchanged(graph, id))).hoist());
   }

@@ -200,6 +200,24 @@ TEST(HoistInvariants, CarriedValuesOfDecidedExtentsStayCarried) {  // their exte
   EXPECT_EQ(made.loop().op.as<ops::Loop>()->carried, 2);
   EXPECT_EQ(str(made.graph.type(made.graph.outputs()[1].value)), str("f32[", extent, "]"));
 }
+TEST(HoistInvariants, WhatLeavesALoopLeavesTheOneAroundIt) {
+  TestLoop made;
+  const ir::ValueId v = made.input("v", floats({2})), x = made.input("x", floats({2}));
+  const auto inner = made.body->new_body();
+  inner->add_input("j", {DType::kI64, {}});
+  const ir::ValueId u = inner->add_input("u", floats({2})), captured = inner->add_input("x", floats({2}));
+  const ir::ValueId a = inner->add_one(ops::Unary{UnaryKind::kExp}, {captured}).value();
+  inner->set_name(a, "a");
+  inner->mark_output(inner->add_one(ops::ElementWise{ElementWiseKind::kSum}, {u, a}).value(), "u1");
+  const ir::ValueId two = made.body->add_constant(HostTensor::scalar(DType::kI64, 2), "two");
+  const std::array inputs{two, ir::ValueId::kNone, v, x};
+  const auto outputs = made.body->add(ops::Loop{.carried = 1}, inputs, "inner", {inner});
+  ASSERT_TRUE(outputs) << outputs.error().message;
+  made.body->set_name((*outputs)[0], "w");
+  ASSERT_EQ(problem_of(made.finish({(*outputs)[0]})), "");
+  ASSERT_EQ(problem_of(made.hoist()), "");
+  EXPECT_EQ(made.made_in_front(), "count a");
+}
 /// A number whose elements shapes follow is another one for them in each iteration, whatever it is.
 TEST(HoistInvariants, NumbersThatShapesFollowStayCarried) {
   for (const bool is_followed : {false, true}) {

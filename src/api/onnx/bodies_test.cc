@@ -82,6 +82,16 @@ TEST(Bodies, AllocatorsAreToldWhatTheBranchMade) {
   EXPECT_EQ(p.run(), "");
   EXPECT_EQ(p.shape("y"), Numbers{8}) << "with the shape of another run";
 }
+TEST(Bodies, ABranchGivesAValueTwice) {
+  Program p(model(graph({{if_node({"y", "z"}, branch({node("Neg", {"x"}, {"t"})}, {"t", "t"}), branch({}, {"x", "x"}))},
+                         {value("x", kFloat, {2}), value("c", kBool)},
+                         {value("y", kFloat, {2}), value("z", kFloat, {2})}})));
+  for (const bool taken : {true, false}) {
+    p.feed("x", {2}, Floats{1, 2}).feed_flag("c", taken);
+    EXPECT_EQ(p.run(), "");
+    for (const char* name : {"y", "z"}) EXPECT_EQ(p.of<float>(name), taken ? (Floats{-1, -2}) : (Floats{1, 2}));
+  }
+}
 TEST(Bodies, AnAllocatorThatGivesNothingIsNamed) {
   Program p(twice_or_first(), kUpToFour);
   p.feed("x", {2}, Floats{1, 2}).feed_flag("c", true);

@@ -104,6 +104,28 @@ TEST(LoopRuns, NumbersThatShapesFollowHave32Bits) {
       << error;
 }
 
+/// Room for a slice is made for those before it, too: they are as long, or the run ends before they are copied.
+TEST(LoopRuns, SlicesOfOtherLengthsAreRefusedBeforeTheyHaveRoom) {
+  const Proto body = loop_body(
+      {kOn, node("Gather", {"lengths", "i"}, {"f"}), node("Cast", {"f"}, {"n"}, "", {int_attribute("to", kInt64)}),
+       node("Range", {"none", "n", "step"}, {"slice"})},
+      {}, {"on", "slice"}, kInt64);
+  Program p(model(
+      graph({{node("Cast", {"count"}, {"m"}, "", {int_attribute("to", kInt64)}), loop_node({"m", ""}, {"all"}, body)},
+             {value("lengths", kFloat, {2}), value("count", kFloat)},
+             {value("all", kInt64, {-1, -1})},
+             {scalar("none", 0), scalar("step", 1)}})));
+  p.feed("lengths", {2}, Floats{2, 2}).feed("count", {}, Floats{2});
+  EXPECT_EQ(p.run(), "");
+  EXPECT_EQ(p.of<int64_t>("all"), (Numbers{0, 1, 0, 1}));
+  p.feed("lengths", {2}, Floats{2, 1e7F});
+  const std::string error = p.run();
+  EXPECT_NE(
+      error.find("iteration 1: output 'slice' gives a slice of [10000000] to stack, and those before it were [2]"),
+      std::string::npos)
+      << error;
+}
+
 /// An inner loop makes 0, 1, 2 ... and a number more of each, of as many elements as a table says of its iteration;
 /// what it makes last has three. Its memory grows in the second of the outer iterations, in which what reads it is
 /// bound as it was in the first one.

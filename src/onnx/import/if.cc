@@ -127,16 +127,10 @@ Result<MergedParts> merge_output(ImportContext& cx, Branches& branches, size_t i
 }
 
 /// Marks what the op's outputs are as those of the bodies' graphs.
-Status mark_outputs(Branches& branches) {
-  for (size_t b = 0; b < 2; ++b) {
-    ir::Graph& graph = *branches.bodies[b].graph;
-    for (size_t k = 0; k < branches.outputs.size(); ++k) {
-      ValueId value = branches.outputs[k][b];
-      if (graph.is_output(value)) value = TRY(graph.add_one(ops::Identity{}, {value}));
-      graph.mark_output(value, branches.names[k]);
-    }
-  }
-  return {};
+void mark_outputs(Branches& branches) {
+  for (size_t b = 0; b < 2; ++b)
+    for (size_t k = 0; k < branches.outputs.size(); ++k)
+      branches.bodies[b].graph->mark_output(branches.outputs[k][b], branches.names[k]);
 }
 
 Result<Branches> import_branches(ImportContext& cx, const Captures& captures,
@@ -174,7 +168,7 @@ Status if_(ImportContext& cx) {
       sequences[i] = TRY(merge_output(cx, branches, i, name));
   }
   TRY(unify_ranks(branches));
-  TRY(mark_outputs(branches));
+  mark_outputs(branches);
   const auto &then = *branches.bodies[0].graph, &otherwise = *branches.bodies[1].graph;
   ops::If op{.outputs = static_cast<int>(branches.outputs.size()),
              .decided = TRY(ops::differing_axes(ir::output_types(then), ir::output_types(otherwise)))};
