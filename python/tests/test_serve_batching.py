@@ -15,7 +15,7 @@ import kiln_models
 from kiln._bindings import bindings
 from kiln._errors import Message
 from kiln.serve import ServeError
-from kiln.serve._errors import Reason
+from kiln.serve._errors import LoadStopped, Reason
 from kiln.serve._batcher import Batcher, Closed, Request, Spans, clock_ns
 from kiln.serve._calls import Call, run
 from kiln.serve._config import BatchRules

@@ -88,6 +88,13 @@ def test_files_that_may_be_open(plan, limit, wanted):
         ])  # fmt: skip
 
 
+def test_files_among_the_flags(plan):
+    """Wherever they stand."""
+    with Process(plan, "--model-control", f"second={plan}", "--max-queue", "7", f"third={plan}") as server:
+        ready = {row["name"] for row in serving.post(server, "/v2/repository/index").json if row["state"] == "READY"}
+        assert ready == {"affine", "second", "third"}
+
+
 def test_a_log_of_text(plan):
     """Lines for people have the ports and the fields of requests, too."""
     words = [sys.executable, "-m", "kiln.serve", plan, "--http-port=0", "--grpc-port=none"]

@@ -267,6 +267,7 @@ def test_requests_after_the_end_began_are_told(engine):
     with channel_to(server) as channel:
         ask = channel.unary_unary(SERVICE + "ModelInfer")
         assert ask(message(), timeout=30)
+        assert b'kiln_model_ready{model="affine",version="1"} 1.0' in request(server, "GET", "/metrics").body
         server.refuse()
         for path in ("/v2/health/ready", "/v2/models/affine/ready"):
             answer = request(server, "GET", path)
@@ -280,7 +281,8 @@ def test_requests_after_the_end_began_are_told(engine):
         large = request(server, "POST", PATH, bytes(10_000_000))  # more than the sockets hold: it is told still
         assert large.status == 503
         assert request(server, "GET", "/v2/health/live").status == 200
-        assert request(server, "GET", "/metrics").status == 200
+        told = request(server, "GET", "/metrics").body.decode()
+        assert "kiln_ready 0.0" in told and 'kiln_model_ready{model="affine",version="1"} 0.0' in told
         with pytest.raises(grpc.RpcError) as found:
             ask(message(), timeout=30)
         assert (found.value.code(), found.value.details()) == (grpc.StatusCode.UNAVAILABLE, "the server stops")

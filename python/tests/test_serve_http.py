@@ -294,6 +294,18 @@ def test_bad_requests(server, body, words):
     assert infer(server, "affine", X).status == 200
 
 
+def test_numbers_beyond_64_bits_of_floats(server):
+    """Python reads 1e400 as infinity, which is another number. Who means infinity has a name for it."""
+    body = '{"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 4], "data": %s}]}'
+    for number in ("1e400", "-1e400", "1" + "0" * 400 + ".0"):
+        for data in (f"[1, 2, 3, {number}]", f"[[1, Infinity, 3, {number}]]"):
+            answer = post(server, "/v2/models/affine/infer", (body % data).encode())
+            told = f"the request has the number {number[:40]}, which is beyond FP64"
+            assert (answer.status, answer.error) == (400, told)
+    for number in ("Infinity", "-Infinity", "NaN", "1e-400"):
+        assert post(server, "/v2/models/affine/infer", (body % f"[1, 2, 1e38, {number}]").encode()).status == 200
+
+
 def test_whole_numbers_beyond_64_bits(server, engines):
     """JSON has one kind of number."""
     big = 100_000_000_000_000_000_000
