@@ -24,6 +24,8 @@ int32_t set_tactic(const PythonSide& side, int32_t tactic) noexcept {
 
 int32_t call_enqueue(const PythonSide& side, EnqueuedTensors in, EnqueuedTensors out, void* workspace,
                      cudaStream_t stream) noexcept {
+  // Not 0: PyTorch's ExternalStream(0) is a stream of its own, which nothing orders behind the default one.
+  if (!stream) stream = cudaStreamLegacy;
   return succeeds(side, "enqueue", [&] {
     return side.attr("enqueue")(list_of(in.descs, in.count), list_of(out.descs, out.count),
                                 addresses_of(in.addresses, in.count), addresses_of(out.addresses, out.count),

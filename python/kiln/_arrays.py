@@ -160,6 +160,8 @@ class TorchFamily:
         cuda = self._torch.cuda
         if handle == self.stream(device):
             return contextlib.nullcontext()
+        if handle == 0:  # ExternalStream(0) is a stream of PyTorch's pool
+            return cuda.stream(cuda.default_stream(device))
         return cuda.stream(cuda.ExternalStream(handle, device=self._torch.device("cuda", device)))
 
     def pointer(self, tensor: Any) -> int:

@@ -198,3 +198,49 @@ def test_a_page_of_a_plan_whose_gpu_is_not_here(tmp_path, monkeypatch):
     monkeypatch.setenv("KILN_CUDA_DRIVER", str(tmp_path / "nowhere.so"))
     page = kiln.show(plan).html
     assert "The engine was not run here, so there are no measured times" in page and "cuda Fake GPU sm_90" in page
+
+
+def test_plugins_are_told_the_default_stream_as_one():
+    """PyTorch makes another stream of 0."""
+    run(
+        """
+import tensorrt as trt
+import plugins, running
+
+class Told(plugins.Scale):
+    streams = []
+
+    def clone(self):
+        copy = Told(float(self.factor[0]))
+        copy.__dict__.update(self.__dict__)
+        return copy
+
+    def enqueue(self, input_desc, output_desc, inputs, outputs, workspace, stream):
+        Told.streams.append(stream)
+
+    def attach_to_context(self, resource_context):
+        return self.clone()
+
+class Creator(plugins.ScaleCreator):
+    def create_plugin(self, name, fields, phase):
+        return Told(2)
+
+creator = Creator()
+assert trt.get_plugin_registry().register_creator(creator, "tests")
+log = running.Messages()
+builder = trt.Builder(log)
+network = builder.create_network(0)
+y = network.add_plugin_v3([network.add_input("x", trt.float32, (2, 3))], [], Told(2)).get_output(0)
+y.name = "y"
+network.mark_output(y)
+plan = builder.build_serialized_network(network, running.quick(builder))
+context = trt.Runtime(log).deserialize_cuda_engine(plan).create_execution_context()
+context.profiler = trt.Profiler()  # with which no run is recorded
+x, made = Memory((2, 3)), Memory((2, 3))
+context.set_tensor_address("x", x.__cuda_array_interface__["data"][0])
+context.set_tensor_address("y", made.__cuda_array_interface__["data"][0])
+del Told.streams[:]
+assert context.execute_async_v3(0)
+assert Told.streams == [1], Told.streams
+"""
+    )

@@ -47,8 +47,8 @@ bool stays_bytes(const ir::Graph& graph, ir::NodeId id, const PassContext& cx) {
   return cx.multiplies_bytes && node.op.as<ops::Dequantize>() && is_taken_as_bytes(graph, node.outputs[0], cx);
 }
 
-/// Whether all outputs of a node are empty whatever its inputs are. Such a node needs no computing and no kernel, unless
-/// it is a plugin, whose code may do more than write its outputs.
+/// Whether all outputs of a node are empty whatever its inputs are. Such a node needs no computing and no kernel,
+/// unless it is a plugin, whose code may do more than write its outputs.
 bool makes_nothing(const ir::Graph& graph, ir::NodeId id) {
   const ir::Node& node = graph.node(id);
   if (node.op.as<ops::Constant>() || node.op.as<ops::Plugin>() || !node.bodies.empty()) return false;
