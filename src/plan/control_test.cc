@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "ops/cast.h"
 #include "plan/validate.h"
 #include "steps/if.h"
