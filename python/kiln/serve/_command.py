@@ -206,8 +206,8 @@ def _load(server: Server, load: Callable[[], Any], signals: Signals) -> None:
         told = False
         while not loaded.done():
             if signals.ends and not told:
+                server.refuse()  # before it says so
                 log.info("stopping; what is being loaded ends first")
-                server.refuse()
                 told = True
             signals.wait()
         loaded.result()
