@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "api/base/convert.h"
@@ -62,6 +63,51 @@ std::vector<ir::ValueId> observed_values(const ir::Graph& graph) {
   return values;
 }
 
+/// Memory for an output of the network to calibrate, as large as each run makes it: data may decide that.
+class ObservedOutput final : public nv::IOutputAllocator {
+ public:
+  ObservedOutput(Device& device, bool is_on_host) : device_(device), is_on_host_(is_on_host) {}
+
+  void* reallocateOutputAsync(const char*, void*, uint64_t size, uint64_t, cudaStream_t) override {
+    const auto bytes = static_cast<int64_t>(size);
+    if (is_on_host_) {
+      host_.resize(std::max<size_t>(size, host_.size()));
+      return host_.data();
+    }
+    if (buffer_.size_bytes() < bytes) {
+      Result<Buffer> larger = device_.allocate(bytes);
+      if (!larger) return nullptr;
+      buffer_ = std::move(*larger);
+    }
+    return buffer_.data();
+  }
+  void notifyShape(const char*, const nv::Dims& shape) noexcept override {
+    count_ = 1;
+    for (int i = 0; i < shape.nbDims; ++i) count_ *= shape.d[i];
+  }
+
+  /// The latest run's values, which are float.
+  Result<std::vector<float>> values(Stream& stream) const {
+    std::vector<float> result(static_cast<size_t>(count_));
+    if (result.empty()) return result;
+    const size_t bytes = result.size() * sizeof(float);
+    if (is_on_host_) {
+      std::memcpy(result.data(), host_.data(), bytes);
+      return result;
+    }
+    TRY(device_.copy_to_host(result.data(), buffer_.data(), static_cast<int64_t>(bytes), stream));
+    TRY(stream.synchronize());
+    return result;
+  }
+
+ private:
+  Device& device_;
+  bool is_on_host_;
+  Buffer buffer_;
+  std::vector<std::byte> host_;
+  int64_t count_ = 0;
+};
+
 /// The network in FP32 with every observed value as an output, loaded.
 class Observed {
  public:
@@ -87,6 +133,7 @@ class Observed {
     result.context_.reset(result.engine_->createExecutionContext());
     TRY(require(result.context_ != nullptr, "no context of the network to calibrate could be made"));
     TRY(result.set_shapes(request));
+    TRY(result.set_allocators());
     return result;
   }
 
@@ -106,18 +153,16 @@ class Observed {
     for (int i = 0, input = 0; i < engine_->getNbIOTensors(); ++i) {
       const char* const name = engine_->getIOTensorName(i);
       const bool is_input = engine_->getTensorIOMode(name) == nv::TensorIOMode::kINPUT;
-      bindings.push_back(is_input ? inputs[static_cast<size_t>(input++)] : TRY(memory_of(name)));
-      TRY(require(bindings.back() != nullptr, "the calibrator gave no memory for input '", name, "'"));
+      bindings.push_back(is_input ? inputs[static_cast<size_t>(input++)] : nullptr);  // outputs have allocators
+      TRY(require(!is_input || bindings.back(), "the calibrator gave no memory for input '", name, "'"));
     }
     TRY(require(context_->executeV2(bindings.data()), "the network to calibrate did not run"));
     for (size_t i = 0; i < bindings.size(); ++i) {
       const char* const name = engine_->getIOTensorName(static_cast<int32_t>(i));
       if (std::ranges::find(names_, name) == names_.end()) continue;
-      std::vector<float> values(static_cast<size_t>(count_of(name)));
-      TRY(device_.copy_to_host(values.data(), bindings[i], static_cast<int64_t>(values.size() * sizeof(float)),
-                               *stream_));
-      TRY(stream_->synchronize());
-      histograms[name].add(values);
+      const auto output = outputs_.find(name);
+      histograms[name].add(TRY(output == outputs_.end() ? values_of_input(name, bindings[i])
+                                                        : output->second.values(*stream_)));
     }
     return {};
   }
@@ -134,22 +179,29 @@ class Observed {
                   "' does not take the shape that the profile is optimised for"));
     return {};
   }
-  int64_t count_of(const char* name) const {
+  Status set_allocators() {
+    for (int i = 0; i < engine_->getNbIOTensors(); ++i) {
+      const char* const name = engine_->getIOTensorName(i);
+      if (engine_->getTensorIOMode(name) == nv::TensorIOMode::kINPUT) continue;
+      const bool is_on_host = engine_->getTensorLocation(name) == nv::TensorLocation::kHOST;
+      ObservedOutput& output = outputs_.try_emplace(name, device_, is_on_host).first->second;
+      TRY(require(context_->setOutputAllocator(name, &output), "tensor '", name, "' cannot be observed"));
+    }
+    return {};
+  }
+  Result<std::vector<float>> values_of_input(const char* name, const void* data) {
     const nv::Dims shape = context_->getTensorShape(name);
     int64_t count = shape.nbDims < 0 ? 0 : 1;
     for (int i = 0; i < shape.nbDims; ++i) count *= std::max<int64_t>(shape.d[i], 0);
-    return count;
-  }
-  Result<void*> memory_of(const char* name) {
-    Buffer& buffer = outputs_[name];
-    const int64_t bytes = std::max<int64_t>(count_of(name), 1) * 8;  // as many as the widest type takes
-    if (buffer.size_bytes() < bytes) buffer = TRY(device_.allocate(bytes));
-    return static_cast<void*>(buffer.data());
+    std::vector<float> values(static_cast<size_t>(count));
+    TRY(device_.copy_to_host(values.data(), data, count * static_cast<int64_t>(sizeof(float)), *stream_));
+    TRY(stream_->synchronize());
+    return values;
   }
 
   Device& device_;
   std::vector<std::string> names_;
-  std::map<std::string, Buffer> outputs_;
+  std::map<std::string, ObservedOutput> outputs_;
   std::unique_ptr<Stream> stream_;
   std::unique_ptr<nv::ICudaEngine> engine_;
   std::unique_ptr<nv::IExecutionContext> context_;

@@ -137,6 +137,28 @@ TEST(Calibration, RunsBatchesAndWritesACache) {
   for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], wanted[i], 0.05) << i;
   EXPECT_NE(y, wanted);  // bytes were multiplied
 }
+// The places of x's values that are not 0: how many rows of `picked` there are, data decides, and each batch anew.
+TEST(Calibration, ObservesTensorsWhoseSizeDataDecides) {
+  Workbench w;
+  nv::ITensor* x = w.input("x", {2, 300});
+  nv::ITensor* places = w->addNonZero(*x, nv::DataType::kINT64)->getOutput(0);
+  nv::IShuffleLayer* rows = w->addShuffle(*places);
+  rows->setFirstTranspose({{1, 0}});
+  nv::ITensor* picked = w->addGatherV2(*x, *rows->getOutput(0), nv::GatherMode::kND)->getOutput(0);
+  picked->setName("picked");
+  w.mark(w->addActivation(*picked, nv::ActivationType::kRELU)->getOutput(0));
+  w.config->setFlag(nv::BuilderFlag::kINT8);
+  Calibrator calibrator;
+  calibrator.batch.assign(600, 0.5F);
+  calibrator.batch.back() = -3;
+  w.config->setInt8Calibrator(&calibrator);
+  const std::unique_ptr<nv::IHostMemory> plan(w.builder->buildSerializedNetwork(*w.network, *w.config));
+  ASSERT_NE(plan, nullptr) << w.take_error();
+  const CalibrationCache cache = *read_calibration_cache(calibrator.written);
+  EXPECT_EQ(cache.scales.count("picked"), 1U) << calibrator.written;
+  EXPECT_EQ(cache.scales.at("picked"), cache.scales.at("x"));
+}
+
 TEST(Calibration, TakesTheCacheInPlaceOfData) {
   Product p;
   Calibrator calibrator;
