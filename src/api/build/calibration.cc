@@ -161,8 +161,8 @@ class Observed {
       const char* const name = engine_->getIOTensorName(static_cast<int32_t>(i));
       if (std::ranges::find(names_, name) == names_.end()) continue;
       const auto output = outputs_.find(name);
-      histograms[name].add(TRY(output == outputs_.end() ? values_of_input(name, bindings[i])
-                                                        : output->second.values(*stream_)));
+      histograms[name].add(
+          TRY(output == outputs_.end() ? values_of_input(name, bindings[i]) : output->second.values(*stream_)));
     }
     return {};
   }
