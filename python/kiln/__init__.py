@@ -17,7 +17,7 @@ from ._diff import diff
 from ._device import device_name
 from ._engine import Engine
 from ._errors import Error, Message, ShapeError
-from ._install import cmake_dir, get_include, library_dir, use_as_tensorrt
+from ._install import cmake_dir, get_include, library_dir, use_as_cuda_python, use_as_tensorrt
 from ._profile import LayerTime, Profile
 from ._shapes import Range
 from ._show import Page, show
@@ -48,6 +48,7 @@ __all__ = [
     "load",
     "show",
     "torch",
+    "use_as_cuda_python",
     "use_as_tensorrt",
 ]
 

@@ -70,3 +70,20 @@ def use_as_tensorrt():
     if folder in sys.path:
         sys.path.remove(folder)
     sys.path.insert(0, folder)
+
+
+def use_as_cuda_python():
+    """Makes `cuda.bindings` Kiln's stand-in in this process, even where NVIDIA's cuda-python is installed.
+
+    On a machine without a GPU programs that move data by cuda-python then do so by Kiln's CUDA runtime, in the CPU's memory.
+    Raises ImportError where another `cuda.bindings` was imported already: it has streams and memory of its own.
+    """
+    folder = str(_PACKAGE / "_cuda_python")
+    loaded = sys.modules.get("cuda.bindings")
+    if loaded is not None:
+        if os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(loaded.__file__)))) == folder:
+            return
+        raise ImportError(f"kiln.use_as_cuda_python(): cuda.bindings was imported already, from {loaded.__file__}")
+    if folder in sys.path:
+        sys.path.remove(folder)
+    sys.path.insert(0, folder)

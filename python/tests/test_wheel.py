@@ -71,6 +71,11 @@ except kiln.Error as error:
     assert "--tolerance is 'much'" in lines[1]
 
 
+def test_the_stand_in_for_cuda_python(environment):
+    script = "from cuda.bindings import runtime; error, place = runtime.cudaMalloc(8); print(int(error), runtime.cudaFree(place))"
+    assert environment.python("-c", script, KILN_AS_CUDA_PYTHON="1").startswith("0 (<cudaError_t.cudaSuccess: 0>,)")
+
+
 def test_a_cxx_program(environment, tmp_path):
     if not shutil.which("cmake"):
         pytest.skip("there is no cmake")

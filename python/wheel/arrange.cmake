@@ -15,6 +15,9 @@ foreach(library ${libraries})
   cmake_path(GET library PARENT_PATH folder)
   cmake_path(GET library FILENAME name)
   file(GLOB versions RELATIVE ${folder} ${library}.*)
+  if(NOT versions)  # libkiln_cudart.so has the one name
+    continue()
+  endif()
   list(SORT versions COMPARE NATURAL)
   list(GET versions 0 loaded)  # libnvinfer.so.10, before libnvinfer.so.10.16.0
   cmake_path(GET file FILENAME full)
@@ -41,4 +44,5 @@ endforeach()
 # that `import tensorrt` finds, unless the environment asks for Kiln's.
 file(WRITE ${CMAKE_INSTALL_PREFIX}/kiln_tensorrt.pth
      "kiln/_modules\n"
-     "import os; os.environ.get('KILN_AS_TENSORRT') == '1' and __import__('kiln').use_as_tensorrt()\n")
+     "import os; os.environ.get('KILN_AS_TENSORRT') == '1' and __import__('kiln').use_as_tensorrt()\n"
+     "import os; os.environ.get('KILN_AS_CUDA_PYTHON') == '1' and __import__('kiln').use_as_cuda_python()\n")

@@ -69,8 +69,7 @@ Status Context::check_bound(int output) const {
     return tensor.place == plan::Place::kOutput && tensor.index == output && tensor.size_bytes_max == plan::kNoBound;
   });
   return require(!is_open, "output '", engine_->plan().outputs[static_cast<size_t>(output)].name,
-                 "': nothing bounds its size, which data decides; give it an IOutputAllocator by setOutputAllocator, "
-                 "and call enqueueV3");
+                 "': nothing bounds its size, which data decides; give it an IOutputAllocator by setOutputAllocator");
 }
 
 int64_t Context::largest_output_bytes(int output) const {

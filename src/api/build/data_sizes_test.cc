@@ -290,7 +290,8 @@ TEST(DataSizes, AreNoOutputsForShapes) {
   EXPECT_NE(w.take_error().find("which data decides"), std::string::npos);
 }
 
-TEST(DataSizes, AllocatorsAreNotAskedByExecuteV2) {
+// Programs give executeV2 an address that is too small for what comes: an allocator's memory is the output's.
+TEST(DataSizes, ExecuteV2AsksAllocators) {
   Workbench w;
   w.mark(where(w, *w.input("x", {4})));
   Running r(w);
@@ -301,8 +302,15 @@ TEST(DataSizes, AllocatorsAreNotAskedByExecuteV2) {
   ASSERT_TRUE(r.context->setOutputAllocator("y", &allocator));
   void* bindings[] = {x.data(), y.data()};
   ASSERT_TRUE(r.context->executeV2(bindings)) << r.last_error();
+  EXPECT_EQ(y, (Numbers{-7, -7, -7, -7}));
+  EXPECT_EQ(allocator.shape, (Numbers{1, 2}));
+  EXPECT_EQ(allocator.elements<int64_t>(), (Numbers{0, 3}));
+  allocator.refuses = true;
+  EXPECT_FALSE(r.context->executeV2(bindings));
+  EXPECT_EQ(r.last_error(), "IExecutionContext::executeV2: output 'y': its allocator did not give 16 bytes");
+  ASSERT_TRUE(r.context->setOutputAllocator("y", nullptr));
+  ASSERT_TRUE(r.context->executeV2(bindings)) << r.last_error();
   EXPECT_EQ(y, (Numbers{0, 3, -7, -7}));
-  EXPECT_TRUE(allocator.memory.empty());
 }
 
 TEST(DataSizes, BoundsFollowTheShapesThatAreSet) {

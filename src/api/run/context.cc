@@ -50,6 +50,7 @@ Context::Context(const Engine& engine, const Reporter& parent, Strategy strategy
   context_->set_ranges(ranges_of(settings_.nvtx_verbosity));
   output_allocators_.assign(plan().outputs.size(), nullptr);
   output_addresses_.assign(plan().outputs.size(), nullptr);
+  given_memory_.assign(plan().outputs.size(), nullptr);
 }
 
 Result<std::unique_ptr<Context>> Context::create(const Engine& engine, const Reporter& parent, Strategy strategy) {

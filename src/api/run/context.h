@@ -112,6 +112,7 @@ class Context final : public nvinfer1::IExecutionContext,
   void forget_shape_memory();
   void set_output_address(int output, void* data);
   Status enqueue(Stream& stream, cudaStream_t handle);
+  Status enqueue_outputs(Stream& stream, cudaStream_t handle);
   void apply_debug_states(cudaStream_t handle);
   /// Fails in calls of a debug listener's.
   Status check_not_called() const;
@@ -129,6 +130,10 @@ class Context final : public nvinfer1::IExecutionContext,
   nvinfer1::IProfiler* profiler_ = nullptr;
   std::vector<nvinfer1::IOutputAllocator*> output_allocators_;  ///< by output; null: none
   std::vector<void*> output_addresses_;  ///< by output, as the program set them: what an allocator gave is its own
+  /// By output, what its allocator gave last. To executeV2, which is given all addresses each time, that is what the
+  /// output has; to enqueueV3 it is what setTensorAddress said.
+  std::vector<void*> given_memory_;
+  bool executes_ = false;  ///< in executeV2
   int num_output_allocators_ = 0;
   std::unique_ptr<Stream> own_stream_;  ///< of executeV2
   DebugTensors debug_tensors_;

@@ -32,11 +32,12 @@ Result<void*> Context::memory_of(int output, const Extents& extents) {
     return output_addresses_[i];
   }
   const int64_t size = size_bytes(tensor.dtype, tensor.format.storage_volume(extents));
+  void* const current = executes_ && given_memory_[i] ? given_memory_[i] : output_addresses_[i];
   // Allocators are never asked for nothing, and must give an address even of an empty tensor.
-  void* memory =
-      memory_from(*allocator, tensor.name.c_str(), output_addresses_[i], std::max<int64_t>(size, 1), latest_stream_);
+  void* memory = memory_from(*allocator, tensor.name.c_str(), current, std::max<int64_t>(size, 1), latest_stream_);
   if (!memory)
     return error(Code::kOutOfMemory, "output '", tensor.name, "': its allocator did not give ", size, " bytes");
+  given_memory_[i] = memory;
   allocator->notifyShape(tensor.name.c_str(), to_api(extents));
   return memory;
 }
@@ -132,6 +133,17 @@ Status Context::wait_for(Stream& stream, bool& faulted) {
   return device().is_host() ? Status() : done;
 }
 
+/// Runs where outputs' allocators give memory, as they are asked and told on the way.
+Status Context::enqueue_outputs(Stream& stream, cudaStream_t handle) {
+  if (num_output_allocators_ == 0) return enqueue(stream, handle);
+  TRY(ask_output_allocators());
+  context_->set_output_memory(this);
+  Status queued = enqueue(stream, handle);
+  context_->set_output_memory(nullptr);
+  forget_shape_memory();
+  return queued;
+}
+
 bool Context::enqueueV3(cudaStream_t handle) noexcept {
   bool faulted = false;  // the observer has told why
   const bool queued = guard(reporter_, "IExecutionContext::enqueueV3", [&]() -> Status {
@@ -139,12 +151,7 @@ bool Context::enqueueV3(cudaStream_t handle) noexcept {
     ProgramStream program;
     Stream& stream = TRY(program.open(device(), handle));
     latest_stream_ = handle;
-    if (num_output_allocators_ > 0) TRY(ask_output_allocators());
-    if (num_output_allocators_ > 0) context_->set_output_memory(this);
-    Status queued = enqueue(stream, handle);
-    context_->set_output_memory(nullptr);  // executeV2 has no allocators
-    if (num_output_allocators_ > 0) forget_shape_memory();
-    TRY(std::move(queued));
+    TRY(enqueue_outputs(stream, handle));
     const bool reports = profiler_ && settings_.emits_profile;
     if (!settings_.debug_sync && !reports) return {};
     if (context_->latest_was_captured()) return {};  // nothing has run
@@ -161,12 +168,13 @@ bool Context::executeV2(void* const* bindings) noexcept {
     TRY(require(bindings, "bindings is null"));
     const size_t inputs = plan().inputs.size();
     for (size_t i = 0; i < inputs; ++i) context_->set_input_address(static_cast<int>(i), bindings[i]);
-    for (size_t i = 0; i < plan().outputs.size(); ++i) {
-      set_output_address(static_cast<int>(i), bindings[inputs + i]);
-      context_->set_output_address(static_cast<int>(i), bindings[inputs + i]);  // allocators are enqueueV3's
-    }
+    for (size_t i = 0; i < plan().outputs.size(); ++i) set_output_address(static_cast<int>(i), bindings[inputs + i]);
     if (!own_stream_) own_stream_ = TRY(device().create_stream());
-    TRY(enqueue(*own_stream_, nullptr));
+    latest_stream_ = nullptr;
+    executes_ = true;
+    Status queued = enqueue_outputs(*own_stream_, nullptr);
+    executes_ = false;
+    TRY(std::move(queued));
     TRY(wait_for(*own_stream_, faulted));
     if (!faulted && profiler_) TRY(report_times());
     return {};

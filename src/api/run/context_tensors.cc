@@ -135,6 +135,7 @@ bool Context::setOutputAllocator(char const* name, nvinfer1::IOutputAllocator* a
   return guard(reporter_, "IExecutionContext::setOutputAllocator", [&]() -> Status {
     const int output = TRY(get_output(context_->engine(), name)).index;
     output_allocators_[static_cast<size_t>(output)] = allocator;
+    given_memory_[static_cast<size_t>(output)] = nullptr;
     set_output_address(output, output_addresses_[static_cast<size_t>(output)]);
     num_output_allocators_ =
         static_cast<int>(output_allocators_.size() - std::ranges::count(output_allocators_, nullptr));

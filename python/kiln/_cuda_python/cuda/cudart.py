@@ -1,0 +1,2 @@
+"""The name that `cuda.bindings.runtime` had before CUDA 13."""
+from cuda.bindings.runtime import *  # noqa: F403
