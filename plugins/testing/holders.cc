@@ -43,6 +43,10 @@ class HolderV3 final : public nv::IPluginV3,
                                  int32_t m) noexcept override {
     return build_->supportsFormatCombination(at, all, n, m);
   }
+  size_t getWorkspaceSize(const nv::DynamicPluginTensorDesc* in, int32_t n, const nv::DynamicPluginTensorDesc* out,
+                          int32_t m) const noexcept override {
+    return build_->getWorkspaceSize(in, n, out, m);
+  }
   int32_t onShapeChange(const nv::PluginTensorDesc* in, int32_t n, const nv::PluginTensorDesc* out,
                         int32_t m) noexcept override {
     return runtime_->onShapeChange(in, n, out, m);
@@ -51,7 +55,10 @@ class HolderV3 final : public nv::IPluginV3,
                   void* const* to, void* workspace, cudaStream_t stream) noexcept override {
     return runtime_->enqueue(in, out, from, to, workspace, stream);
   }
-  nv::IPluginV3* attachToContext(nv::IPluginResourceContext*) noexcept override { return clone(); }
+  nv::IPluginV3* attachToContext(nv::IPluginResourceContext* context) noexcept override {
+    std::unique_ptr<nv::IPluginV3> attached(runtime_->attachToContext(context));
+    return attached ? new HolderV3(std::move(attached)) : nullptr;
+  }
   const nv::PluginFieldCollection* getFieldsToSerialize() noexcept override { return runtime_->getFieldsToSerialize(); }
 
  private:
@@ -113,6 +120,10 @@ class HolderV2 final : public nv::IPluginV2DynamicExt {
                        int32_t m) noexcept override {
     dynamic().configurePlugin(in, n, out, m);
   }
+  void attachToContext(cudnnContext* cudnn, cublasContext* cublas, nv::IGpuAllocator* allocator) noexcept override {
+    dynamic().attachToContext(cudnn, cublas, allocator);
+  }
+  void detachFromContext() noexcept override { dynamic().detachFromContext(); }
   size_t getWorkspaceSize(const nv::PluginTensorDesc* in, int32_t n, const nv::PluginTensorDesc* out,
                           int32_t m) const noexcept override {
     return dynamic().getWorkspaceSize(in, n, out, m);
@@ -169,6 +180,8 @@ std::unique_ptr<nv::IPluginV3> hold(std::unique_ptr<nv::IPluginV3> inside) {
 }
 
 OwnedV2 hold(OwnedV2 inside) {
+  const auto kind = static_cast<nv::PluginVersion>(static_cast<uint32_t>(inside->getTensorRTVersion()) >> 24U);
+  if (kind != nv::PluginVersion::kV2_DYNAMICEXT) return inside;
   register_once<HolderV2Creator, nv::IPluginCreator>(inside->getPluginType(), inside->getPluginVersion());
   return OwnedV2(new HolderV2(std::move(inside)));
 }

@@ -15,7 +15,8 @@ struct DestroyV2 {
 using OwnedV2 = std::unique_ptr<nv::IPluginV2, DestroyV2>;
 
 std::unique_ptr<nv::IPluginV3> hold(std::unique_ptr<nv::IPluginV3> inside);
-/// Does the same with an IPluginV2DynamicExt.
+/// Does the same with an IPluginV2DynamicExt. Returns others, which know static shapes alone, as they are: ours are
+/// none.
 OwnedV2 hold(OwnedV2 inside);
 
 }  // namespace kiln::plugins::testing

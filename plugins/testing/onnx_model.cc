@@ -48,13 +48,13 @@ Proto initializer(const std::string& name, const Tensor& tensor) {
       .text(field::tensor::kRawData, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-/// One number is an attribute of its own, several are a list, and letters are a string without their last zero.
+/// One number is an attribute of its own, several are a list, and letters are a string.
 std::optional<Proto> attribute(const nv::PluginField& given) {
   const auto count = static_cast<size_t>(given.length);
   if (!given.data) return std::nullopt;
   if (given.type == nv::PluginFieldType::kCHAR)
     return onnx::test::attribute(given.name, 3)
-        .text(field::attribute::kS, {static_cast<const char*>(given.data), count - 1});
+        .text(field::attribute::kS, {static_cast<const char*>(given.data), count});
   if (given.type == nv::PluginFieldType::kINT32) {
     const auto* const values = static_cast<const int32_t*>(given.data);
     if (count == 1) return onnx::test::int_attribute(given.name, *values);

@@ -29,6 +29,12 @@ std::vector<nv::DynamicPluginTensorDesc> dynamic_descs_of(std::span<const Plugin
   return result;
 }
 
+std::vector<PluginTensor> at_largest(std::span<const PluginTensor> tensors) {
+  std::vector<PluginTensor> result(tensors.begin(), tensors.end());
+  for (PluginTensor& tensor : result) tensor.extents = tensor.max;
+  return result;
+}
+
 Result<PluginIdentity> identity_of(const char* name_call, const char* name, const char* version,
                                    const char* plugin_namespace) {
   TRY(require(name && *name, "the plugin: ", name_call, " returned no name"));

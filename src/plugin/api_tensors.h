@@ -12,6 +12,8 @@ namespace kiln::plugin {
 
 std::vector<nvinfer1::PluginTensorDesc> descs_of(std::span<const PluginTensor> tensors);
 std::vector<nvinfer1::DynamicPluginTensorDesc> dynamic_descs_of(std::span<const PluginTensor> tensors);
+/// The tensors of a build at the largest of their shapes, which plugins tell a workspace for.
+std::vector<PluginTensor> at_largest(std::span<const PluginTensor> tensors);
 
 template <class T>
 int32_t count_of(const std::vector<T>& list) {

@@ -9,13 +9,6 @@ namespace nv = nvinfer1;
 
 namespace {
 
-/// The tensors with extents that their bounds give.
-std::vector<PluginTensor> with_extents(std::span<const PluginTensor> tensors, Extents PluginTensor::*bounds) {
-  std::vector<PluginTensor> result(tensors.begin(), tensors.end());
-  for (PluginTensor& tensor : result) tensor.extents = tensor.*bounds;
-  return result;
-}
-
 /// The tensors of a run, whose extents are their own bounds.
 std::vector<nv::DynamicPluginTensorDesc> run_descs_of(std::span<const PluginTensor> tensors) {
   std::vector<PluginTensor> result(tensors.begin(), tensors.end());
@@ -40,10 +33,8 @@ class DynamicInterface final : public V2Interface {
     plugin_.configurePlugin(in.data(), count_of(in), out.data(), count_of(out));
     return {};
   }
-  /// The workspace has to be enough for the largest shapes.
   size_t workspace_bytes(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) const override {
-    const auto in = descs_of(with_extents(inputs, &PluginTensor::max)),
-               out = descs_of(with_extents(outputs, &PluginTensor::max));
+    const auto in = descs_of(at_largest(inputs)), out = descs_of(at_largest(outputs));
     return plugin_.getWorkspaceSize(in.data(), count_of(in), out.data(), count_of(out));
   }
   Status change_shapes(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) override {

@@ -329,7 +329,10 @@ Result<PluginObject::Configured> V3Plugin::configure_copy(std::span<const Plugin
   Configured result{.object = made, .tactics = {}};
   if (around_ != Around::kNothing) result.generation = PluginGeneration::kQuick;
   result.tactics = TRY(tactics(build));
-  const size_t workspace = build.getWorkspaceSize(in.data(), count_of(in), out.data(), count_of(out));
+  // Plugins multiply the extents that they are told, so that none is -1 here.
+  const auto most_in = dynamic_descs_of(at_largest(inputs)), most_out = dynamic_descs_of(at_largest(outputs));
+  const size_t workspace =
+      build.getWorkspaceSize(most_in.data(), count_of(most_in), most_out.data(), count_of(most_out));
   TRY(require(workspace <= size_t{INT64_MAX}, identity_, ": getWorkspaceSize returned ", workspace));
   result.workspace_bytes = static_cast<int64_t>(workspace);
   if (const char* id = build.getTimingCacheID()) result.timing_id = str("id:", id);

@@ -141,6 +141,18 @@ TEST_F(Promises, ConfiguringTellsTheProfile) {
   EXPECT_EQ(told, (Calls{"-1x3", "1x3", "2x3", "4x3", "-1x3"}));
 }
 
+TEST_F(Promises, AWorkspaceIsForTheLargestShapes) {
+  Program p;
+  std::vector<std::string> told;
+  p.behaviour.workspace = [&](const nv::DynamicPluginTensorDesc* in, const nv::DynamicPluginTensorDesc* out) {
+    told = {text(in[0].desc.dims), text(in[0].min), text(in[0].opt), text(in[0].max), text(out[0].desc.dims)};
+  };
+  ASSERT_TRUE(p.chain({-1, 3}));
+  p.profile("x", {1, 3}, {2, 3}, {4, 3});
+  ASSERT_TRUE(p.build());
+  EXPECT_EQ(told, (Calls{"4x3", "1x3", "2x3", "4x3", "4x3"}));
+}
+
 TEST_F(Promises, TimingHasTheProfilesOptimum) {
   Program p({.tactics = {1, 2}});
   ASSERT_TRUE(p.chain({-1, 3}));

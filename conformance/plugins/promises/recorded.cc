@@ -107,8 +107,9 @@ bool Recorded::supportsFormatCombination(int32_t position, const nv::DynamicPlug
   if (fails("supportsFormatCombination", " " + std::to_string(position))) return false;
   return behaviour_.takes ? behaviour_.takes(position, tensors, num_in) : is_linear_float(position, tensors, num_in);
 }
-size_t Recorded::getWorkspaceSize(const nv::DynamicPluginTensorDesc*, int32_t, const nv::DynamicPluginTensorDesc*,
-                                  int32_t) const noexcept {
+size_t Recorded::getWorkspaceSize(const nv::DynamicPluginTensorDesc* in, int32_t,
+                                  const nv::DynamicPluginTensorDesc* out, int32_t) const noexcept {
+  if (behaviour_.workspace) behaviour_.workspace(in, out);
   journal_.add("getWorkspaceSize");
   return behaviour_.workspace_bytes;
 }
