@@ -81,6 +81,7 @@ class Coverer {
   std::string failures_at(ir::NodeId root) const;
   Status add_fallback(ir::NodeId root);
   void ask_for(const FoundCover& found) const;
+  void ask_for(const Choice& choice) const;
   Result<bool> prepare(size_t index);
   bool assigns() const { return options_.assignments && effort_.times; }
   Status take_assigned();
@@ -179,9 +180,7 @@ Result<bool> Coverer::prepare_all(const std::vector<Pick>& regions) {
   backend_.compile_ahead([&] {
     for (const Pick& region : regions)
       for (const size_t i : choices_.of_same_nodes(region.choice))
-        for (const Candidate& candidate : choices_[i].candidates)
-          if (!choices_[i].prepared)
-            static_cast<void>(choices_[i].tactic->compile(cx_, choices_[i].region, candidate.variant));
+        if (!choices_[i].prepared) ask_for(choices_[i]);
   });
   for (const Pick& region : regions) {
     std::vector<Trial> trials;
@@ -265,9 +264,13 @@ void Coverer::ask_for(const FoundCover& found) const {
     if (must_time(choices_[pick.choice]))
       std::ranges::copy(choices_.rivals(pick.choice), std::inserter(wanted, wanted.end()));
   }
-  for (const size_t i : wanted)
-    for (const Candidate& candidate : choices_[i].candidates)
-      static_cast<void>(choices_[i].tactic->compile(cx_, choices_[i].region, candidate.variant));
+  for (const size_t i : wanted) ask_for(choices_[i]);
+}
+/// A plugin's code is the program's: there is nothing to compile, and each asking would call it.
+void Coverer::ask_for(const Choice& choice) const {
+  if (cx_.graph.node(choice.region.nodes.back()).op.as<ops::Plugin>()) return;
+  for (const Candidate& candidate : choice.candidates)
+    static_cast<void>(choice.tactic->compile(cx_, choice.region, candidate.variant));
 }
 
 /// Compiles a choice, and times it if that can change the cover. Its rivals are timed with it, because the machine's
