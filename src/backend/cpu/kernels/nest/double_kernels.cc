@@ -1,6 +1,5 @@
-#include <algorithm>
-#include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "backend/cpu/kernels/nest/kernel.h"
 #include "ops/activation-inl.h"
