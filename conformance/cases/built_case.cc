@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/bit_cast.h"
 #include "ops/op.h"
 
 namespace kiln {
@@ -14,6 +15,19 @@ using Symbols = std::vector<std::vector<bool>>;
 bool is_constant(const Case& c, size_t input) { return c.inputs[input].constant || c.op.info().reads_on_host(input); }
 
 std::string name_of(size_t input) { return str("x", input); }
+
+HostTensor bits_of_doubles(const HostTensor& tensor) {
+  if (tensor.dtype() != DType::kF64) return tensor;
+  return HostTensor(DType::kI64, tensor.extents(), tensor.bytes(), tensor.owner());
+}
+
+/// A network has no inputs and outputs of f64: theirs are the same bits as i64.
+Result<ir::ValueId> add_input(Built& built, std::string name, TensorType type) {
+  if (type.dtype != DType::kF64) return built.graph.add_input(std::move(name), std::move(type));
+  type.dtype = DType::kI64;
+  const ir::ValueId bits = built.graph.add_input(std::move(name), std::move(type));
+  return built.graph.add_one(ops::BitCast{DType::kF64}, {bits});
+}
 
 Result<Built> build(const Case& c, const Symbols& symbols) {
   Built built;
@@ -34,11 +48,15 @@ Result<Built> build(const Case& c, const Symbols& symbols) {
     TensorType type = tensor_type(c.inputs[i].dtype, c.inputs[i].extents);
     for (size_t axis = 0; axis < type.shape.size(); ++axis)
       if (symbols[i][axis]) type.shape[axis] = built.graph.table().symbol(str(name_of(i), "_", axis));
-    inputs.push_back(built.graph.add_input(name_of(i), std::move(type)));
-    built.network_inputs.push_back(built.all[i]);
+    inputs.push_back(TRY(add_input(built, name_of(i), std::move(type))));
+    built.network_inputs.push_back(bits_of_doubles(built.all[i]));
   }
   const auto outputs = TRY(built.graph.add(c.op, inputs, c.name));
-  for (size_t i = 0; i < outputs.size(); ++i) built.graph.mark_output(outputs[i], str("y", i));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const bool is_double = built.graph.type(outputs[i]).dtype == DType::kF64;
+    const ir::ValueId y = is_double ? TRY(built.graph.add_one(ops::BitCast{DType::kI64}, {outputs[i]})) : outputs[i];
+    built.graph.mark_output(y, str("y", i));
+  }
   return built;
 }
 

@@ -15,7 +15,8 @@ struct Built {
   std::vector<HostTensor> all, network_inputs;
   std::vector<const HostTensor*> by_input;
 };
-/// Inputs that the host reads, and those that a case says are, become constants.
+/// Inputs that the host reads, and those that a case says are, become constants. Other inputs of f64, and outputs, are
+/// the same bits as i64 to the network, and casts of bits stand between them and the node.
 Result<Built> build_case(const Case& c);
 
 /// Builds a case like build_case, but every extent of an input is a symbol of its own that may be 1, as far as the op

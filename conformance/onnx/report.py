@@ -206,7 +206,7 @@ def document(cases, taken_apart):
         "| UINT32 | INT64 |",
         "| UINT64 | INT64 with the same bits |",
         "| FLOAT8E5M2, FLOAT8E5M2FNUZ, FLOAT8E4M3FNUZ | FLOAT |",
-        "| DOUBLE | FLOAT; networks compute in FP64, by references |",
+        "| DOUBLE | FLOAT; networks compute in FP64; normalization, convolution, pooling, resizing, TopK and reducing scatters by references |",
         "",
         "Which operators take the first four rows' types: `onnx/import/carried_nodes.cc`. Others say that they do not",
         "([ADR 28](adr/0028-types-that-the-api-lacks-are-carried.md)).",

@@ -39,6 +39,16 @@ const CaseTable<ops::Activation> kCases{
     {"gelu", {kGeluErf}, {{{3, 1001}}}},
     {"gelu by tanh", {kGeluTanh}, {{{3, 1001}}}},
     {"gelu by tanh: half", {kGeluTanh}, {{{3, 101}, DType::kF16}}},
+    {"relu: f64", {kRelu}, {{{3, 37}, DType::kF64, Fill::kSpecial}}},
+    {"sigmoid: f64", {kSigmoid}, {{{3, 37}, DType::kF64}}},
+    {"tanh: f64", {kTanh}, {{{3, 37}, DType::kF64}}},
+    {"leaky relu: f64", {kLeakyRelu, 0.25}, {{{3, 37}, DType::kF64}}},
+    {"elu: f64", {kElu, 1.5}, {{{3, 37}, DType::kF64}}},
+    {"softplus: f64", {kSoftplus, 1, 1}, {{{3, 37}, DType::kF64}}},
+    {"clip: f64", {kClip, -0.5, 0.75}, {{{3, 37}, DType::kF64, Fill::kSpecial}}},
+    {"hard sigmoid: f64", {kHardSigmoid, 0.25, 0.5}, {{{3, 37}, DType::kF64}}},
+    {"gelu: f64", {kGeluErf}, {{{3, 37}, DType::kF64}}},
+    {"gelu tanh: f64", {kGeluTanh}, {{{3, 37}, DType::kF64}}},
 };
 
 std::vector<double> run(ops::Activation op, std::vector<double> x) {

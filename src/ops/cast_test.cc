@@ -11,6 +11,18 @@
 namespace kiln {
 namespace {
 
+/// Beside the middle of two halves and of two bfloats, by less than floats have; subnormal; beyond all of them.
+const CaseInput kOddDoubles{{10},
+                            DType::kF64,
+                            Fill::kNormal,
+                            {1 + 0x1p-11 + 0x1p-40, 1 + 0x1p-11 - 0x1p-40, 1 + 0x1p-8 + 0x1p-50, -1 - 0x1p-8 - 0x1p-50,
+                             0x1p-25 + 0x1p-70, -0x1p-134 - 0x1p-190, 65519.999999999, 65520, 1e300, 0}};
+/// Beside the limits of integers, by less than floats have.
+const CaseInput kFarDoubles{{12},
+                            DType::kF64,
+                            Fill::kNormal,
+                            {2147483646.9, 2147483647.9, 2147483648.5, -2147483648.9, -2147483649, 127.99, -128.99,
+                             255.99, -0.99, 1e300, 4503599627370497, -9007199254740991}};
 const CaseTable<ops::Cast> kCases{
     {"to half", {DType::kF16}, {{{3, 37}}}},
     {"to half: special values", {DType::kF16}, {{{64}, DType::kF32, Fill::kSpecial}}},
@@ -33,6 +45,21 @@ const CaseTable<ops::Cast> kCases{
     {"u8 to float", {DType::kF32}, {{{3, 37}, DType::kU8}}},
     {"i8 to float", {DType::kF32}, {{{3, 37}, DType::kI8}}},
     {"to the same type", {DType::kF32}, {{{3, 37}}}},
+    {"f64 to float", {DType::kF32}, {{{3, 37}, DType::kF64, Fill::kSpecial}}},
+    {"f64 to half, rounded once", {DType::kF16}, {kOddDoubles}, 1e-13},
+    {"f64 to bfloat, rounded once", {DType::kBF16}, {kOddDoubles}, 1e-13},
+    {"f64 to i32", {DType::kI32}, {kFarDoubles}},
+    {"f64 to i64", {DType::kI64}, {kFarDoubles}},
+    {"f64 to i8", {DType::kI8}, {kFarDoubles}},
+    {"f64 to u8", {DType::kU8}, {kFarDoubles}},
+    {"f64 to bool", {DType::kBool}, {{{64}, DType::kF64, Fill::kSpecial}}},
+    {"float to f64", {DType::kF64}, {{{64}, DType::kF32, Fill::kSpecial}}},
+    {"half to f64", {DType::kF64}, {{{64}, DType::kF16, Fill::kSpecial}}},
+    {"bfloat to f64", {DType::kF64}, {{{64}, DType::kBF16, Fill::kSpecial}}},
+    {"i32 to f64", {DType::kF64}, {{{2}, DType::kI32, Fill::kNormal, {16777217, -2147483647}}}},
+    {"i64 to f64", {DType::kF64}, {{{2}, DType::kI64, Fill::kNormal, {9007199254740991, -5}}}},
+    {"u8 to f64", {DType::kF64}, {{{3, 37}, DType::kU8}}},
+    {"bool to f64", {DType::kF64}, {{{3, 37}, DType::kBool}}},
 };
 
 std::vector<double> run(DType from, DType to, std::vector<double> x) {

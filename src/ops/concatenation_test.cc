@@ -19,6 +19,7 @@ const CaseTable<ops::Concatenation> kCases{
     {"bytes", {.axis = 1}, {{{3, 5}, DType::kI8}, {{3, 7}, DType::kI8}}},
     {"more inputs than a byte counts", {.axis = 1}, std::vector<CaseInput>(300, {{2, 3}})},
     {"more planes than a byte counts", {.axis = 1}, std::vector<CaseInput>(257, {{1, 2, 3, 5}})},
+    {"f64", {.axis = 1}, {{{3, 5}, DType::kF64}, {{3, 7}, DType::kF64}}},
 };
 
 TEST(Concatenation, KnownAnswer) {

@@ -33,6 +33,9 @@ const CaseTable<Cumulative> kCases{
     {"products of long integers", {.operation = kProd, .axis = 0}, {{{9'001, 3}, DType::kI64, Fill::kPositive}}},
     {"products of halves", {.operation = kProd, .axis = 1}, {{{5, 33}, DType::kF16}}},
     {"products of bf16", {.operation = kProd, .axis = 1}, {{{5, 33}, DType::kBF16}}},
+    {"f64", {.axis = 1}, {{{5, 300}, DType::kF64}}, 1e-12},
+    {"f64, long rows, both", {.axis = 1, .exclusive = true, .reverse = true}, {{{2, 9'000}, DType::kF64}}, 1e-12},
+    {"f64, products of columns", {.operation = kProd, .axis = 0}, {{{19, 133}, DType::kF64}}, 1e-12},
     {"products along nothing", {.operation = kProd, .axis = 1}, {{{3, 0}}}},
 };
 

@@ -24,6 +24,7 @@ const CaseTable<Einsum> kCases{
     {"diagonal", {"...ii->...i"}, {{{2, 3, 3}}}},
     {"trace of a product", {"iji,j->"}, {{{3, 2, 3}}, {{2}}}},
     {"half", {"ij,jk->ki"}, {{{5, 7}, DType::kF16}, {{7, 3}, DType::kF16}}},
+    {"f64, outer product", {"n,d->nd"}, {{{21}, DType::kF64}, {{3}, DType::kF64}}},
 };
 
 TEST(Einsum, KnownAnswers) {

@@ -16,6 +16,7 @@ const CaseTable<ops::Expand> kCases{
     {"two ways", {.dims = {1, 5}}, {{{2, 1}}}},
     {"from a shape", {}, {{{2, 1, 3}, DType::kF16}, ints({2, 2, 3})}},
     {"a scalar", {.dims = {2, 2}}, {{{}, DType::kBool}}},
+    {"f64", {.dims = {4, 3}}, {{{3}, DType::kF64}}},
 };
 
 TEST(Expand, KnownAnswer) {

@@ -18,6 +18,16 @@ const CaseTable<ops::Fill> kCases{
     {"from a shape", {.to = DType::kI32}, {ints({6})}},
     {"uniform", {.operation = FillOperation::kRandomUniform, .dims = {5, 7}, .alpha = -1, .beta = 3, .seed = 11}, {}},
     {"normal", {.operation = FillOperation::kRandomNormal, .dims = {50}, .to = DType::kF16, .seed = 3}, {}},
+    {"uniform f64",
+     {.operation = FillOperation::kRandomUniform,
+      .dims = {5, 7},
+      .alpha = -1,
+      .beta = 3,
+      .to = DType::kF64,
+      .seed = 11},
+     {}},
+    {"normal f64", {.operation = FillOperation::kRandomNormal, .dims = {50}, .to = DType::kF64, .seed = 3}, {}},
+    {"range of f64", {.dims = {37}, .alpha = 0.1, .beta = 1e-9, .to = DType::kF64}, {}},
 };
 
 TEST(Fill, KnownAnswers) {

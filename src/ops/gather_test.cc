@@ -24,6 +24,7 @@ const CaseTable<ops::Gather> kCases{
     {"coordinates", {.mode = GatherMode::kNd}, {{{3, 4, 5}}, indices({6, 2}, 3)}},
     {"batched coordinates", {.mode = GatherMode::kNd, .num_elementwise_dims = 1}, {{{3, 4, 5}}, indices({3, 2, 1}, 4)}},
     {"whole coordinates", {.mode = GatherMode::kNd}, {{{3, 4}}, indices({5, 2}, 3)}},
+    {"f64", {}, {{{30, 16}, DType::kF64}, indices({2, 5}, 30, DType::kI64)}},
 };
 const CaseInput kData = numbers({2, 3}, {1, 2, 3, 4, 5, 6});
 

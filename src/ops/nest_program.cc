@@ -22,6 +22,7 @@ std::string_view name_of(ScalarFn fn) { return enum_names(fn)[static_cast<size_t
 bool is_nest_type(DType type) {
   switch (type) {
     case DType::kF32:
+    case DType::kF64:
     case DType::kF16:
     case DType::kBF16:
     case DType::kI32:
@@ -34,6 +35,8 @@ bool is_nest_type(DType type) {
 }
 
 bool is_device_nest_type(DType type) { return type == DType::kF8E4M3 || is_nest_type(type); }
+bool is_hook_type(DType type) { return type != DType::kF64 && is_nest_type(type); }
+bool is_device_hook_type(DType type) { return type != DType::kF64 && is_device_nest_type(type); }
 
 bool has_nest_function(ScalarFn fn, DType type) {
   using enum ScalarFn;

@@ -19,8 +19,8 @@ std::span<const std::string_view> enum_names(ScalarFn);
 ///   at < 0    input ~at
 using NestOperand = int;
 
-/// result = fn(arguments). Values are held as f32 (f32, f16, bf16), i64 (i64) or i32 (the other integers and bool as 0
-/// and 1); arithmetic on them is FP32 or wraps in the integer type.
+/// result = fn(arguments). Values are held as f32 (f32, f16, bf16), f64, i64 (i64) or i32 (the other integers and bool
+/// as 0 and 1); arithmetic on them is FP32, FP64, or wraps in the integer type.
 struct NestInstruction {
   ScalarFn fn = ScalarFn::kIdentity;
   /// Type of the arguments: one type for all of them, but kSelect's condition, which is bool.
@@ -54,10 +54,13 @@ struct NestProgram {
   }
 };
 
-/// Types that inputs, outputs and results may have: f32, f16, bf16, i32, i64, i8, u8, bool.
+/// Types that inputs, outputs and results may have: f32, f64, f16, bf16, i32, i64, i8, u8, bool.
 bool is_nest_type(DType type);
 /// Whether nests of a device of its own may have the type: FP8 E4M3 besides, which is only converted.
 bool is_device_nest_type(DType type);
+/// The same for a nest behind a contraction, whose tile is f32: there is no f64.
+bool is_hook_type(DType type);
+bool is_device_hook_type(DType type);
 /// Whether nests compute `fn` of arguments of `type`; what a tactic asks before it claims a node.
 bool has_nest_function(ScalarFn fn, DType type);
 /// Operands exist and stand before their use, types agree, nests have every function.

@@ -17,6 +17,7 @@ const CaseTable<ops::NonZero> kCases{
     {"bytes", {.indices = DType::kI32}, {{{40}, DType::kU8}}},
     {"floats, special ones too", {}, {{{7, 9}, DType::kF32, Fill::kSpecial}}},
     {"halves", {}, {{{2, 3, 2, 5}, DType::kF16, Fill::kSpecial}}},
+    {"doubles", {}, {{{7, 9}, DType::kF64, Fill::kSpecial}}},
     {"a scalar", {}, {{{}, DType::kF32}}},
     {"all", {}, {{{3, 4}, DType::kF32, Fill::kPositive}}},
     {"none", {}, {{.extents = {2, 2}, .dtype = DType::kI64, .literal = {0, 0, 0, 0}}}},

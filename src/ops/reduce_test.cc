@@ -37,6 +37,13 @@ const CaseTable<Reduce> kCases{
     {"int64, prod", {.kind = ReduceKind::kProd, .axes = {1}}, {{{5, 7}, DType::kI64}}},
     {"int64, avg", {.kind = ReduceKind::kAvg, .axes = {0}}, {{{5, 7}, DType::kI64}}},
     {"int8, max", {.kind = ReduceKind::kMax, .axes = {0}}, {{{5, 7}, DType::kI8}}},
+    {"f64, sum", {.axes = {1}}, {{{3, 4003}, DType::kF64}}, 1e-12},
+    {"f64, sum, outermost", {.axes = {0}}, {{{17, 29}, DType::kF64}}, 1e-12},
+    {"f64, sum, neither neighbours", {.axes = {0, 2}}, {{{5, 4, 9, 3}, DType::kF64}}},
+    {"f64, prod", {.kind = ReduceKind::kProd, .axes = {1}}, {{{5, 13}, DType::kF64, Fill::kPositive}}, 1e-12},
+    {"f64, max of special values", {.kind = ReduceKind::kMax, .axes = {1}}, {{{31, 9}, DType::kF64, Fill::kSpecial}}},
+    {"f64, min of special values", {.kind = ReduceKind::kMin, .axes = {0}}, {{{9, 31}, DType::kF64, Fill::kSpecial}}},
+    {"f64, avg", {.kind = ReduceKind::kAvg, .axes = {1}, .keep = true}, {{{5, 37, 3}, DType::kF64}}, 1e-12},
 };
 
 CaseInput i32(Extents extents, std::vector<double> values) { return {extents, DType::kI32, Fill::kNormal, values}; }

@@ -18,6 +18,7 @@ const CaseTable<ops::Select> kCases{
     {"i32", {}, {{{40}, DType::kBool}, {{40}, DType::kI32}, {{1}, DType::kI32}}},
     {"i64", {}, {{{40}, DType::kBool}, {{40}, DType::kI64}, {{40}, DType::kI64}}},
     {"bool", {}, {{{40}, DType::kBool}, {{40}, DType::kBool}, {{40}, DType::kBool}}},
+    {"f64", {}, {{{40}, DType::kBool}, {{40}, DType::kF64, Fill::kSpecial}, {{1}, DType::kF64}}},
 };
 
 TEST(Select, KnownAnswer) {

@@ -26,6 +26,7 @@ const CaseTable<ops::Slice> kCases{
     {"from inputs", {.axes = {1}}, {{{3, 9}}, ints({7}), ints({3}), ints({-3})}},
     {"broadcast", {.starts = {0, 0}, .sizes = {4, 3}, .strides = {0, 1}}, {{{1, 3}}}},
     {"empty", {.starts = {3}, .sizes = {0}}, {{{3}}}},
+    {"f64", {.starts = {6, 4}, .sizes = {3, 5}, .strides = {-2, -1}}, {{{7, 5}, DType::kF64}}},
 };
 
 Numbers run(SliceMode mode, int64_t start, int64_t size, int64_t stride) {

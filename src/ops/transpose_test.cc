@@ -21,6 +21,7 @@ const CaseTable<ops::Transpose> kCases{
     {"half", {.perm = {1, 0}}, {{{33, 65}, DType::kF16}}},
     {"bytes", {.perm = {2, 0, 1}}, {{{3, 17, 40}, DType::kI8}}},
     {"eight axes", {.perm = {7, 0, 6, 1, 5, 2, 4, 3}}, {{{2, 1, 3, 2, 2, 1, 2, 3}}}},
+    {"f64", {.perm = {1, 0}}, {{{33, 65}, DType::kF64}}},
 };
 
 TEST(Transpose, KnownAnswer) {

@@ -30,6 +30,7 @@
 #include "passes/simplify_movement.h"
 #include "passes/source_uses.h"
 #include "passes/split_coefficients.h"
+#include "passes/split_doubles.h"
 #include "passes/spread_scales.h"
 #include "passes/transpose_operands.h"
 
@@ -64,6 +65,7 @@ std::span<const NamedPass> pipeline() {
       {"move_quantize", move_quantize},
       {"transpose_operands", transpose_operands},
       {"merge_products", merge_products},
+      {"split_doubles", split_doubles},
       {"join_masks", join_masks},
       {"fold_constants again", fold_constants, kAccounts},
       {"remove_identities again", remove_identities},

@@ -14,7 +14,7 @@ TEST(CumulativeStep, SaysWhatIsWrong) {
   EXPECT_EQ(error_of(AnyStep(steps::Cumulative{.axis = 2}).check({{x}, {x}, 0})),
             "the axis 2 of running sums is outside [0, 2)");
   EXPECT_EQ(error_of(step.check({{bytes}, {bytes}, 0})),
-            "running sums of i8; f32, f16, bf16, i32 and i64 are possible");
+            "running sums of i8; f32, f16, bf16, f64, i32 and i64 are possible");
   EXPECT_NE(error_of(step.check({{x}, {bytes}, 0})), "");
   const Extents from{2, 3}, other{2, 4};
   EXPECT_EQ(error_of(step.check({{x}, {x}, 0}, {.inputs = {&from, 1}, .outputs = {&from, 1}, .params = {}})), "");

@@ -31,6 +31,7 @@ constexpr uint64_t value_bits(DType t) {
     case DType::kBF16: return 0x7fff;
     case DType::kI32: return 0xffff'ffff;
     case DType::kF32: return 0x7fff'ffff;
+    case DType::kF64: return ~uint64_t{0} >> 1;
     case DType::kI64: return ~uint64_t{0};
     default: return 0;
   }

@@ -107,7 +107,7 @@ std::expected<EpilogueMatch, Reject> match_behind(const ir::Graph& graph, ir::No
       found && (found->residual == ValueId::kNone || !graph.producer_as<ops::Dequantize>(found->residual));
   if (reads_floats) return found;
   auto hooked = match_hook(graph, end, is_contraction, channel_axis, order, rules.halves,
-                           rules.fp8 ? is_device_nest_type : is_nest_type);
+                           rules.fp8 ? is_device_hook_type : is_hook_type);
   return hooked ? hooked : found ? found : hooked;
 }
 

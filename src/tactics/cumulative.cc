@@ -11,8 +11,8 @@ namespace kiln {
 Match CumulativeRegions::match(const TacticContext& cx, ir::NodeId root) const {
   const ir::Node& node = cx.graph.node(root);
   const TensorType& x = cx.graph.type(node.inputs[0]);
-  if (!is_kernel_float(x.dtype) && !is_index(x.dtype))
-    return reject("x is ", x, "; kernels take f32, f16, bf16, i32 and i64");
+  if (!is_kernel_float(x.dtype) && x.dtype != DType::kF64 && !is_index(x.dtype))
+    return reject("x is ", x, "; kernels take f32, f16, bf16, f64, i32 and i64");
   return Region{{root}, {node.inputs[0]}, node.outputs, {}};
 }
 

@@ -14,7 +14,7 @@ enum class ResultOrder : uint8_t { kRowMajor, kChannelsLast };
 /// contraction and chain are of f32. `has_type` says what a nest may read.
 std::expected<EpilogueMatch, Reject> match_hook(const ir::Graph& graph, ir::NodeId root,
                                                 bool (*is_contraction)(const Op&), int channel_axis, ResultOrder order,
-                                                bool halves = false, bool (*has_type)(DType) = is_nest_type);
+                                                bool halves = false, bool (*has_type)(DType) = is_hook_type);
 
 /// Makes the region of a contraction, from what its epilogue has.
 using RegionOf = Match (*)(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& match);

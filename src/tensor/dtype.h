@@ -21,7 +21,7 @@ enum class DType : uint8_t {
   kI4 = 9,       ///< two to a byte, the first in the low half
   kF4E2M1 = 10,  ///< two to a byte, the first in the low half
   kE8M0 = 11,
-  kF64 = 12  ///< constants and shape arithmetic of ONNX; an error at a network's inputs and outputs
+  kF64 = 12  ///< of ONNX, within a network alone; an error at its inputs and outputs
 };
 inline constexpr int kNumDTypes = 13;
 
@@ -29,7 +29,7 @@ constexpr bool is_float(DType t) {
   return t == DType::kF32 || t == DType::kF16 || t == DType::kBF16 || t == DType::kF64 || t == DType::kF8E4M3 ||
          t == DType::kF4E2M1 || t == DType::kE8M0;
 }
-/// The floats that kernels load and store; they compute in FP32.
+/// The floats that most kernels load and store; they compute in FP32. What is elementwise, and sums, take f64, too.
 constexpr bool is_kernel_float(DType t) { return t == DType::kF32 || t == DType::kF16 || t == DType::kBF16; }
 constexpr bool is_integer(DType t) {
   return t == DType::kI8 || t == DType::kI32 || t == DType::kU8 || t == DType::kI64 || t == DType::kI4;

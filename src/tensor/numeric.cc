@@ -6,6 +6,14 @@
 
 namespace kiln {
 
+float round_to_odd(double value) {
+  const auto nearest = static_cast<float>(value);
+  if (std::isnan(value) || static_cast<double>(nearest) == value) return nearest;
+  const bool is_beyond = std::abs(static_cast<double>(nearest)) > std::abs(value);
+  const float below = is_beyond ? std::nextafter(nearest, 0.0F) : nearest;  // towards zero
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(below) | 1);
+}
+
 float half_to_float(uint16_t bits) { return static_cast<float>(std::bit_cast<_Float16>(bits)); }
 uint16_t float_to_half(float value) { return std::bit_cast<uint16_t>(static_cast<_Float16>(value)); }
 

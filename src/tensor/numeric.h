@@ -11,6 +11,9 @@ inline constexpr float kLargestHalf = 65504;  ///< the largest finite FP16
 inline constexpr float kLargestHalfMask = 57344;
 inline constexpr float kLargestBf16 = 0x1.FEp+127F;  ///< the largest finite BF16
 
+/// The double as a float whose last bit is set where digits are lost: rounding it to a narrower type gives what
+/// rounding the double gives, where a float rounded to nearest may be rounded twice.
+float round_to_odd(double value);
 float half_to_float(uint16_t bits);
 uint16_t float_to_half(float value);  ///< overflow gives infinity
 inline float bfloat16_to_float(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }

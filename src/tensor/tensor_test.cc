@@ -34,6 +34,21 @@ TEST(Numeric, KnownAnswers) {
   EXPECT_EQ(float_to_bfloat16(1.00390625f), 0x3f80);  // halfway: to even
 }
 
+/// Halfway between two bfloats, and beside it by less than a float has digits for.
+TEST(Numeric, DoublesAreRoundedOnce) {
+  const double half = 1 + 0x1p-8;
+  EXPECT_EQ(float_to_bfloat16(round_to_odd(half)), 0x3f80);  // to even
+  EXPECT_EQ(float_to_bfloat16(round_to_odd(half + 0x1p-50)), 0x3f81);
+  EXPECT_EQ(float_to_bfloat16(round_to_odd(3 * half - 2 - 0x1p-50)), 0x3f81);
+  EXPECT_EQ(round_to_odd(-0.5), -0.5F);
+  EXPECT_EQ(round_to_odd(1e300), std::numeric_limits<float>::max());
+  EXPECT_EQ(round_to_odd(-1e-60), -std::numeric_limits<float>::denorm_min());
+  EXPECT_TRUE(std::isnan(round_to_odd(NAN)));
+  std::byte stored[2];
+  store_number(DType::kBF16, stored, 0, half + 0x1p-50);
+  EXPECT_EQ(load_number(DType::kBF16, stored, 0), 1 + 0x1p-7);
+}
+
 TEST(Format, ChannelsLastStrides) {
   const Format nhwc = Format::channels_last(4);
   EXPECT_EQ(nhwc.strides(Extents{2, 3, 4, 5}), (Extents{60, 1, 15, 3}));

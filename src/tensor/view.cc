@@ -64,10 +64,10 @@ void store_number(DType dtype, std::byte* data, int64_t index, double value) {
     case DType::kF32: return store(data, index, static_cast<float>(value));
     case DType::kF64: return store(data, index, value);
     case DType::kF16: return store(data, index, std::bit_cast<uint16_t>(static_cast<_Float16>(value)));
-    case DType::kBF16: return store(data, index, float_to_bfloat16(static_cast<float>(value)));
-    case DType::kF8E4M3: return store(data, index, float_to_f8e4m3(static_cast<float>(value)));
+    case DType::kBF16: return store(data, index, float_to_bfloat16(round_to_odd(value)));
+    case DType::kF8E4M3: return store(data, index, float_to_f8e4m3(round_to_odd(value)));
     case DType::kE8M0: return store(data, index, float_to_e8m0(static_cast<float>(value)));
-    case DType::kF4E2M1: return set_nibble(data, index, float_to_f4e2m1(static_cast<float>(value)));
+    case DType::kF4E2M1: return set_nibble(data, index, float_to_f4e2m1(round_to_odd(value)));
     case DType::kBool: return store(data, index, static_cast<uint8_t>(value != 0));
     default: return store_integer(dtype, data, index, to_integer(value));
   }

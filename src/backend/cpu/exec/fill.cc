@@ -42,10 +42,13 @@ class BoundFill final : public BoundStep {
     if (op_.operation != FillOperation::kLinspace) return run_random(arguments);
     switch (dtype_) {
       case DType::kF32: return run_ramp<float>(arguments);
+      case DType::kF64: return run_ramp<double>(arguments);
       case DType::kI32: return run_ramp<int32_t>(arguments);
       case DType::kI64: return run_ramp<int64_t>(arguments);
       default:
-        return error(Code::kUnsupported, "the CPU has no kernel for a ramp of ", dtype_, ", only for f32, i32 and i64");
+        return error(Code::kUnsupported, "the CPU has no kernel for a ramp of ", dtype_,
+                     ", only for f32, f64, i32 and"
+                     " i64");
     }
   }
 

@@ -8,8 +8,8 @@ namespace {
 
 class FillTactic final : public PlainTactic<FillRegions> {
   std::string_view why_not(FillOperation, DType type) const override {
-    const bool fills = type == DType::kF32 || type == DType::kI32 || type == DType::kI64;
-    return fills ? "" : "the kernel makes f32, i32 and i64";
+    const bool fills = type == DType::kF32 || type == DType::kF64 || is_index(type);
+    return fills ? "" : "the kernel makes f32, f64, i32 and i64";
   }
 };
 

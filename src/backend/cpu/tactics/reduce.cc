@@ -9,7 +9,7 @@ namespace {
 
 class ReduceTactic final : public PlainTactic<ReduceRegions> {
   std::string_view why_not(DType x, DType y) const override {
-    return can_reduce(x, y) ? "" : "the kernel takes f32, f16, bf16, i32 and i64";
+    return can_reduce(x, y) ? "" : "the kernel takes f32, f16, bf16, f64, i32 and i64";
   }
   bool moves_axes() const override { return true; }
 };

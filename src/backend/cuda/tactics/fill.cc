@@ -19,7 +19,7 @@ class FillTactic final : public FillRegions {
 
  private:
   std::string_view why_not(FillOperation operation, DType type) const override {
-    return can_fill(operation, type) ? "" : "the kernel makes f32, f16, bf16, i32 and i64";
+    return can_fill(operation, type) ? "" : "the kernel makes f32, f16, bf16, f64, i32 and i64";
   }
 };
 

@@ -116,6 +116,12 @@ bool hands_memory_on(const ir::Graph& graph, const ir::Node& node) {
 /// other bits.
 bool selects(const Op& op) { return op.as<ops::BitCast>() || op.as<ops::NonMaxSuppression>() || op.as<ops::TopK>(); }
 
+/// Whether the network goes on in FP64 with a number of FP32: angles of positions, which ask for all digits.
+bool widens(const ir::Graph& graph, const ir::Node& node) {
+  const auto* cast = node.op.as<ops::Cast>();
+  return cast && cast->to == DType::kF64 && graph.type(node.inputs[0]).dtype == DType::kF32;
+}
+
 bool has_reader(const ir::Graph& graph, const ir::Node& node, auto is) {
   return std::ranges::any_of(node.outputs,
                              [&](ir::ValueId output) { return std::ranges::any_of(graph.value(output).users, is); });
@@ -304,8 +310,9 @@ Result<KeptFloats> floats_to_keep(const ir::Graph& graph, DType half, std::vecto
     };
     const bool selects_later = is_read(is_selected);
     is_selected[at] = selects(node.op) || (selects_later && !multiplies);
-    is_placed[at] = makes_whole_numbers(graph, node) || (!multiplies && hands_digits_on(graph, node) &&
-                                                         (is_read(is_placed) || is_read_as_position(graph, node)));
+    is_placed[at] =
+        makes_whole_numbers(graph, node) || widens(graph, node) ||
+        (!multiplies && hands_digits_on(graph, node) && (is_read(is_placed) || is_read_as_position(graph, node)));
     is_remembered[at] =
         hands_memory_on(graph, node) || (multiplies ? feeds_memory(graph, *id) : is_read(is_remembered));
     // What only moves halves loses nothing.

@@ -25,8 +25,8 @@ struct KeptFloats {
 ///          read: what adds up over all of them must not be rounded in each
 ///   both   what selections (NonMaxSuppression, TopK) read, back to the last contraction, and that if it is small:
 ///          rounding makes equal scores
-///   both   positions in images (GridSample, RoiAlign) and what becomes whole numbers, back to the last contraction:
-///          halves have too few digits for them
+///   both   positions in images (GridSample, RoiAlign), and what becomes whole numbers or FP64, back to the last
+///          contraction: halves have too few digits for them
 ///   both   what adds or selects constants beyond the type's range, and what works on that: masks of a softmax, up to
 ///          the sum that it reads. Two such halves would add up to infinity, and a row of infinities has no softmax.
 ///   FP16   contractions by, and products with, constants beyond its range (65504) or its digits (below 6e-5)

@@ -410,5 +410,20 @@ TEST(LowerFloats, LeavesOthersAlone) {
   EXPECT_EQ(lowered(products(8, "", "return v7"), {.bf16 = true, .strongly_typed = true})["v5"], DType::kF32);
 }
 
+/// Positions of 2,049 and more are no halves.
+TEST(LowerFloats, DoublesAndWhatTheyAreMadeOfStay) {
+  const std::string text =
+      "x: f32[1, 3]; i: i32[1, 3]; p = Cast{to=f32}(i); q = ElementWise{kind=sum}(p, x); w = Cast{to=f64}(q); "
+      "c = Constant{value=f64[1, 1](0.5)}(); a = ElementWise{kind=prod}(w, c); s = Unary{kind=sin}(a); "
+      "y = Cast{to=f32}(s); z = Unary{kind=neg}(y); return z";
+  for (const Numerics& numerics : {Numerics{.fp16 = true}, Numerics{.bf16 = true}}) {
+    auto types = lowered(text, numerics);
+    EXPECT_EQ(types["p"], DType::kF32);
+    EXPECT_EQ(types["q"], DType::kF32);
+    for (const char* const name : {"w", "a", "s"}) EXPECT_EQ(types[name], DType::kF64) << name;
+    EXPECT_NE(types["y"], DType::kF64);
+  }
+}
+
 }  // namespace
 }  // namespace kiln::cuda

@@ -38,7 +38,7 @@ class ReduceTactic final : public ReduceRegions {
 
  private:
   std::string_view why_not(DType x, DType) const override {
-    return can_fold(x) ? "" : "the kernels fold f32, f16, bf16 and integers of 8 to 64 bits";
+    return can_fold(x) ? "" : "the kernels fold f32, f16, bf16, f64 and integers of 8 to 64 bits";
   }
   bool moves_axes() const override { return false; }
 };
@@ -51,7 +51,8 @@ class AxesTactic final : public Tactic {
     const TensorType& x = cx.graph.input_type(root, 0);
     const steps::Reduce step = reduce_step(cx.graph, root, Format::linear());
     if (step.kind == ops::ReduceKind::kNone) return reject("the operation is none");
-    if (!can_fold(x.dtype)) return reject("x is ", x, "; the kernel folds f32, f16, bf16 and integers of 8 to 64 bits");
+    if (!can_fold(x.dtype))
+      return reject("x is ", x, "; the kernel folds f32, f16, bf16, f64 and integers of 8 to 64 bits");
     if (step.are_neighbours()) return reject("axes ", step.axes, " of ", x, " are neighbours");
     if (const auto launch = reduce_axes_launch(x.max_extents(), step.axes, false); !launch)
       return reject(launch.error().message);

@@ -53,7 +53,7 @@ class Walk {
     const NodeId end = graph_.value(result).producer;
     if (end == NodeId::kNone || graph_.is_output(result))
       return reject("no node makes a factor, or the factor is an output of the network");
-    auto chain = grow_chain(graph_, end);
+    auto chain = grow_chain(graph_, end, is_hook_type);
     if (!chain) return std::unexpected(chain.error());
     if (chain->leaves.size() != 1)
       return reject("the functions behind a product have ", chain->leaves.size(), " inputs");

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "backend/cpu/kernels/aligned.h"
-#include "backend/cpu/kernels/lanes/reduce_integers.h"
+#include "backend/cpu/kernels/lanes/reduce_in_kind.h"
 #include "backend/cpu/kernels/targets.h"
 #include "base/error.h"
 #undef HWY_TARGET_INCLUDE
@@ -213,14 +213,14 @@ namespace kiln::cpu {
 
 bool can_reduce(DType in, DType out) {
   const auto narrow = [](DType t) { return is_kernel_float(t); };
-  return (narrow(in) && narrow(out)) || (is_index(in) && in == out);
+  return (narrow(in) && narrow(out)) || ((is_index(in) || in == DType::kF64) && in == out);
 }
 
 void reduce(Team& team, Reduction kind, const ReduceShape& shape, DType in, const void* x, DType out, void* y,
             int64_t divisor) {
   CHECK(can_reduce(in, out));
   if (shape.outer == 0 || shape.inner == 0) return;
-  if (is_index(in)) return reduce_integers(team, kind, shape, in, x, y, divisor);
+  if (!is_kernel_float(in)) return reduce_in_kind(team, kind, shape, in, x, y, divisor);
   KILN_DISPATCH(run)(team, kind, shape, in, x, out, y, static_cast<double>(divisor));
 }
 

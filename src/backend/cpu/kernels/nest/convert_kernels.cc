@@ -164,6 +164,7 @@ NestKernel find_from_float(DType to) {
   switch (to) {
     case DType::kF16: return round_half;
     case DType::kBF16: return round_bfloat;
+    case DType::kF64: return convert<float, double>;
     case DType::kI32: return float_to_i32;
     case DType::kI64: return float_to_i64;
     case DType::kI8: return float_to_byte<int8_t>;
@@ -176,6 +177,7 @@ template <class T>
 NestKernel find_from_integer(DType to) {
   switch (to) {
     case DType::kF32: return convert<T, float>;
+    case DType::kF64: return convert<T, double>;
     case DType::kI32: return convert<T, int32_t>;
     case DType::kI64: return convert<T, int64_t>;
     case DType::kI8: return wrap<T, int8_t>;
@@ -201,6 +203,7 @@ NestKernel find_from_integer(DType to) {
 NestKernel find_cast(DType from, DType to) {
   const DType held = register_type(from);
   if (held == DType::kF32) return find_from_float(to);
+  if (held == DType::kF64) return find_from_double(to);
   return held == DType::kI64 ? find_from_integer<int64_t>(to) : find_from_integer<int32_t>(to);
 }
 

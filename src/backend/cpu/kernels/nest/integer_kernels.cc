@@ -92,7 +92,9 @@ NestKernel find_integer(ScalarFn fn, DType type) {
   const NestKernel unary = find_unary<int32_t>(fn);
   return unary ? unary : find_binary<int32_t>(fn);
 }
-NestKernel find_select(DType type) { return register_type(type) == DType::kI64 ? select<int64_t> : select<int32_t>; }
+NestKernel find_select(DType type) {
+  return bits_of(register_type(type)) == 64 ? select<int64_t> : select<int32_t>;  // bits, of floats too
+}
 
 }  // namespace kiln::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -102,6 +104,7 @@ namespace kiln::cpu {
 NestKernel find_integer_kernel(ScalarFn fn, DType type) { return KILN_DISPATCH(find_integer)(fn, type); }
 NestKernel find_nest_select(DType type) { return KILN_DISPATCH(find_select)(type); }
 NestKernel find_nest_kernel(ScalarFn fn, DType type) {
+  if (type == DType::kF64) return find_double_kernel(fn);
   return register_type(type) == DType::kF32 ? find_float_kernel(fn) : find_integer_kernel(fn, type);
 }
 }  // namespace kiln::cpu

@@ -17,13 +17,14 @@ struct NestCall {
 };
 using NestKernel = void (*)(const NestCall&);
 
-/// How an element of `type` is held while a nest computes: f32, i32 or i64.
+/// How an element of `type` is held while a nest computes: f32, f64, i32 or i64.
 constexpr DType register_type(DType type) {
   switch (type) {
     case DType::kF32:
     case DType::kF16:
     case DType::kBF16: return DType::kF32;
-    case DType::kI64: return DType::kI64;
+    case DType::kF64:
+    case DType::kI64: return type;
     default: return DType::kI32;
   }
 }
@@ -47,6 +48,8 @@ NestKernel find_nest_round(DType type);
 
 // The parts of find_nest_kernel and of the conversions, by file.
 NestKernel find_float_kernel(ScalarFn fn);
+NestKernel find_double_kernel(ScalarFn fn);
 NestKernel find_integer_kernel(ScalarFn fn, DType type);
+NestKernel find_from_double(DType to);
 
 }  // namespace kiln::cpu

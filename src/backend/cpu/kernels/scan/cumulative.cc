@@ -38,7 +38,7 @@ struct BF16 {
   static HWY_INLINE Stored store(Wide y) { return float_to_bfloat16(static_cast<float>(y)); }
 };
 template <class U>
-struct Integer {
+struct Own {  // integers wrap
   using Stored = U;
   using Wide = U;
   static HWY_INLINE Wide load(Stored x) { return x; }
@@ -184,8 +184,9 @@ void run_any(Team& team, const CumulativeShape& shape, const void* x, void* y) {
     case DType::kF32: return run<F32>(team, shape, x, y);
     case DType::kF16: return run<F16>(team, shape, x, y);
     case DType::kBF16: return run<BF16>(team, shape, x, y);
-    case DType::kI32: return run<Integer<uint32_t>>(team, shape, x, y);
-    case DType::kI64: return run<Integer<uint64_t>>(team, shape, x, y);
+    case DType::kF64: return run<Own<double>>(team, shape, x, y);
+    case DType::kI32: return run<Own<uint32_t>>(team, shape, x, y);
+    case DType::kI64: return run<Own<uint64_t>>(team, shape, x, y);
     default: CHECK(!"running results of a type without a kernel");
   }
 }

@@ -5,7 +5,7 @@
 namespace kiln::cuda {
 
 bool can_fill(FillOperation operation, DType type) {
-  if (is_kernel_float(type)) return true;
+  if (is_kernel_float(type) || type == DType::kF64) return true;
   return operation == FillOperation::kLinspace && is_index(type);
 }
 

@@ -20,7 +20,7 @@ KernelSource reduce_axes_source(DType dtype, Fold fold) {
 
 KernelSource reduce_source(const ReduceKernels& kernels, std::span<const std::string> wanted) {
   const std::string_view type = element_name(kernels.dtype), fold = kFolds[static_cast<size_t>(kernels.fold)];
-  const std::string_view sums = register_name(kernels.dtype) == "float" ? "float" : "int64_t";
+  const std::string_view sums = is_float(kernels.dtype) ? register_name(kernels.dtype) : "int64_t";
   KernelSource source;
   source.prelude = "#include \"lanes/reduce.cuh\"\n";
   const auto add = [&](const std::string& entry, int threads, const std::string& call) {

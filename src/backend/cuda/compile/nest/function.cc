@@ -8,9 +8,10 @@
 namespace kiln::cuda {
 namespace {
 
-enum class Held : uint8_t { kFloat, kLong, kInt };
+enum class Held : uint8_t { kFloat, kDouble, kLong, kInt };
 Held held_as(DType type) {
   if (is_kernel_float(type) || type == DType::kF8E4M3) return Held::kFloat;
+  if (type == DType::kF64) return Held::kDouble;
   return type == DType::kI64 ? Held::kLong : Held::kInt;
 }
 
@@ -83,13 +84,18 @@ class Writer {
       default: break;
     }
     if (i.type == DType::kBool) return logical(i.fn, args);
-    return held_as(i.type) == Held::kFloat ? of_floats(i, args) : of_integers(i, args);
+    return is_float(i.type) ? of_floats(i, args) : of_integers(i, args);
   }
 
   static std::string of_floats(const NestInstruction& i, const std::array<std::string, 3>& args) {
-    if (i.fn <= ScalarFn::kGeluTanh)
-      return str("kiln::device::activation<", enumerator(i.fn), ">(", args[0], ", ",
-                 literal(static_cast<float>(i.alpha)), ", ", literal(static_cast<float>(i.beta)), ')');
+    if (i.fn <= ScalarFn::kGeluTanh) {
+      const auto number = [&](double value) {
+        const std::string text = literal(static_cast<float>(value));
+        return held_as(i.type) == Held::kDouble ? str("double(", text, ')') : text;
+      };
+      return str("kiln::device::activation<", enumerator(i.fn), ">(", args[0], ", ", number(i.alpha), ", ",
+                 number(i.beta), ')');
+    }
     if (arity(i.fn) == 1) return str("kiln::device::unary<", enumerator(i.fn), ">(", args[0], ')');
     return str("kiln::device::element_wise<", enumerator(i.fn), ">(", args[0], ", ", args[1], ')');
   }
@@ -113,13 +119,16 @@ class Writer {
   }
   static std::string cast(DType from, DType to, const std::string& value) {
     if (to == DType::kBool) return str(value, " != 0");
-    if (held_as(to) == Held::kFloat) return str("float(", value, ')');
-    if (held_as(from) != Held::kFloat) return str(register_name(to), '(', value, ')');
+    const bool is_double = held_as(from) == Held::kDouble;
+    if (is_double && held_as(to) == Held::kFloat && to != DType::kF32)  // what stores it rounds it
+      return str("kiln::device::double_to_odd(", value, ')');
+    if (is_float(to) || !is_float(from)) return str(register_name(to), '(', value, ')');
+    const std::string_view held = register_name(from);
     switch (to) {
-      case DType::kI64: return str("kiln::device::float_to_i64(", value, ')');
-      case DType::kI8: return str("kiln::device::float_to_i8(", value, ')');
-      case DType::kU8: return str("kiln::device::float_to_u8(", value, ')');
-      default: return str("kiln::device::float_to_i32(", value, ')');
+      case DType::kI64: return str("kiln::device::", held, "_to_i64(", value, ')');
+      case DType::kI8: return str("kiln::device::", held, "_to_i8(", value, ')');
+      case DType::kU8: return str("kiln::device::", held, "_to_u8(", value, ')');
+      default: return str("kiln::device::", held, "_to_i32(", value, ')');
     }
   }
 
@@ -148,13 +157,22 @@ std::string nest_device_procedure(const NestProgram& program, std::string_view n
 
 bool only_halves(const NestProgram& program) {
   const auto is_half = [](DType type) { return type == DType::kF16 || type == DType::kBF16; };
-  const auto is_float = [](const NestInstruction& i) { return i.result == DType::kF32; };
-  return std::ranges::all_of(program.outputs, is_half) && std::ranges::none_of(program.code, is_float);
+  const auto is_wide = [](const NestInstruction& i) { return i.result == DType::kF32 || i.result == DType::kF64; };
+  return std::ranges::all_of(program.outputs, is_half) && std::ranges::none_of(program.code, is_wide);
+}
+
+std::string nest_includes(const NestProgram& program) {
+  const auto is_double = [](DType type) { return type == DType::kF64; };
+  const bool has_doubles =
+      std::ranges::any_of(program.inputs, is_double) ||
+      std::ranges::any_of(program.code, [&](const NestInstruction& i) { return is_double(i.result); });
+  return str(has_doubles ? "#include \"nest/doubles.cuh\"\n" : "", "#include \"nest/nest.cuh\"\n");
 }
 
 std::string_view register_name(DType type) {
   switch (held_as(type)) {
     case Held::kFloat: return "float";
+    case Held::kDouble: return "double";
     case Held::kLong: return "int64_t";
     case Held::kInt: break;
   }
@@ -165,6 +183,7 @@ std::string_view element_name(DType type) {
   switch (type) {
     case DType::kF16: return "f16";
     case DType::kBF16: return "bf16";
+    case DType::kF64: return "double";
     case DType::kI64: return "int64_t";
     case DType::kI32: return "int";
     case DType::kI8: return "int8_t";

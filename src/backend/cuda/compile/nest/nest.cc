@@ -149,7 +149,7 @@ NestVariant best_variant(const NestProgram& program, const MergedAxes& axes) {
 
 KernelSource nest_kernels(const NestProgram& program, std::span<const NestVariant> variants, NestRounding rounding) {
   KernelSource source;
-  source.prelude = str("#include \"nest/nest.cuh\"\n\n", nest_device_procedure(program, "compute", rounding));
+  source.prelude = str(nest_includes(program), '\n', nest_device_procedure(program, "compute", rounding));
   for (size_t i = 0; i < variants.size(); ++i)
     source.prelude += '\n' + KernelWriter(program, variants[i], nest_entry(i)).text();
   source.entry = nest_entry(0);

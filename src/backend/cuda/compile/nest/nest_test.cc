@@ -8,8 +8,8 @@ namespace kiln::cuda {
 namespace {
 
 using enum ScalarFn;
-constexpr DType kTypes[] = {DType::kF32, DType::kF16, DType::kBF16, DType::kI32,
-                            DType::kI64, DType::kI8,  DType::kU8,   DType::kBool};
+constexpr DType kTypes[] = {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI32,
+                            DType::kI64, DType::kI8,  DType::kU8,  DType::kBool};
 
 /// gelu(x + b) * s of f16, s one element.
 NestProgram chain() {
@@ -63,20 +63,38 @@ TEST(NestFunction, RoundsHalvesAsToldAndNeverTwice) {
   EXPECT_EQ(rounds(NestRounding::kEveryResult), 2);  // the last one is rounded by its store
   EXPECT_EQ(rounds(NestRounding::kStores), 0);
 }
+TEST(NestFunction, DoublesNeverPassThroughFloats) {
+  const NestProgram program{{{kCast, DType::kF32, DType::kF64, {~0}},
+                             {kSin, DType::kF64, DType::kF64, {0}},
+                             {kLeakyRelu, DType::kF64, DType::kF64, {1}, 0.5},
+                             {kCast, DType::kF64, DType::kF16, {2}}},
+                            {DType::kF32},
+                            {DType::kF16},
+                            {3}};
+  EXPECT_EQ(nest_device_function(program, "f"),
+            "__device__ __forceinline__ float f(float x0) {\n  const double r0 = double(x0);  // cast\n" +
+                str("  const double r1 = kiln::device::unary<static_cast<kiln::ScalarFn>(", int(kSin),
+                    ")>(r0);  // sin\n  const double r2 = kiln::device::activation<static_cast<kiln::ScalarFn>(",
+                    int(kLeakyRelu), ")>(r1, double(0.5f), double(0.0f));  // leaky_relu\n") +
+                "  const float r3 = kiln::device::double_to_odd(r2);  // cast\n  return r3;\n}\n");
+  EXPECT_EQ(nest_includes(program), "#include \"nest/doubles.cuh\"\n#include \"nest/nest.cuh\"\n");
+  EXPECT_EQ(nest_includes(chain()), "#include \"nest/nest.cuh\"\n");  // as it was before there were doubles
+  EXPECT_FALSE(only_halves(program));                                 // quick functions have no digits of doubles
+}
 TEST(NestKernel, EveryFunctionOfEveryTypeCompiles) {
   for (const DType type : kTypes) {
     const NestProgram program = every_function_of(type);
     ASSERT_TRUE(validate(program)) << validate(program).error().message;
     KernelSource source;
-    source.prelude = "#include \"nest/nest.cuh\"\n" +
-                     nest_device_procedure(program, "compute", NestRounding::kEveryResult) +
-                     "extern \"C\" __global__ void all(float a, int64_t b, int c, void* y) {\n  ";
+    source.prelude = nest_includes(program) + nest_device_procedure(program, "compute", NestRounding::kEveryResult) +
+                     "extern \"C\" __global__ void all(float a, int64_t b, int c, double d, void* y) {\n  ";
     for (size_t i = 0; i < program.outputs.size(); ++i)
       source.prelude += str(register_name(program.outputs[i]), " y", i, ";\n  ");
     source.prelude += str("compute(",
-                          register_name(type) == "float" ? "a, a"
-                          : register_name(type) == "int" ? "c, c"
-                                                         : "b, b",
+                          register_name(type) == "float"    ? "a, a"
+                          : register_name(type) == "double" ? "d, d"
+                          : register_name(type) == "int"    ? "c, c"
+                                                            : "b, b",
                           ", c");
     for (size_t i = 0; i < program.outputs.size(); ++i) source.prelude += str(", y", i);
     source.prelude += ");\n";
@@ -103,7 +121,8 @@ TEST(NestKernel, EveryTypeInMemoryCompiles) {
     program.outputs.push_back(type);
     program.output_regs.push_back(~static_cast<int>(program.output_regs.size()));
   }
-  const std::vector<NestVariant> variants{{8, std::string(16, 'r'), false}, plain_variant(program, false)};
+  const std::vector<NestVariant> variants{{8, std::string(2 * std::size(kTypes), 'r'), false},
+                                          plain_variant(program, false)};
   expect_compiles(nest_kernels(program, variants, NestRounding::kStores));
 }
 

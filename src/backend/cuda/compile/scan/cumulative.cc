@@ -7,7 +7,7 @@ namespace kiln::cuda {
 
 KernelSource cumulative_source(CumulativeOperation operation, DType dtype) {
   const std::string_view integer = dtype == DType::kI64 ? "uint64_t" : "uint32_t";  // wraps
-  const std::string_view sum = is_float(dtype) ? "float" : integer;
+  const std::string_view sum = is_float(dtype) ? register_name(dtype) : integer;
   const std::string types = str(is_float(dtype) ? element_name(dtype) : integer, ", ", sum);
   const auto entry = [&](std::string_view name, const std::string& call) {
     return entry_text(name, str(kScanThreads), struct_parameter("Cumulative"), call);

@@ -9,15 +9,17 @@ namespace kiln {
 
 using Fill = cuda::FillArgument;
 
-/// The type of a parameter: ramps are computed in float, those of integers in int64.
+/// The type of a parameter: ramps are computed in float, those of doubles in double, those of integers in int64.
 __device__ __forceinline__ float number(float x) { return x; }
 __device__ __forceinline__ float number(f16 x) { return to_float(x); }
 __device__ __forceinline__ float number(bf16 x) { return to_float(x); }
+__device__ __forceinline__ double number(double x) { return x; }
 __device__ __forceinline__ int64_t number(int x) { return x; }
 __device__ __forceinline__ int64_t number(int64_t x) { return x; }
 __device__ __forceinline__ void put(float x, float& y) { y = x; }
 __device__ __forceinline__ void put(float x, f16& y) { y = from_float<f16>(x); }
 __device__ __forceinline__ void put(float x, bf16& y) { y = from_float<bf16>(x); }
+__device__ __forceinline__ void put(double x, double& y) { y = x; }
 __device__ __forceinline__ void put(int64_t x, int& y) { y = int(x); }
 __device__ __forceinline__ void put(int64_t x, int64_t& y) { y = x; }
 
@@ -69,6 +71,14 @@ __device__ __forceinline__ RandomState take_numbers(RandomState* state, uint64_t
   return taken;
 }
 
+/// Box and Muller's transform.
+__device__ __forceinline__ float normal_of(float radius, float angle) {
+  return sqrtf(-2 * logf(radius)) * cospif(2 * angle);
+}
+__device__ __forceinline__ double normal_of(double radius, double angle) {
+  return ::sqrt(-2 * ::log(radius)) * ::cospi(2 * angle);
+}
+
 template <class T, bool kNormal>
 __device__ __forceinline__ void fill_random(const Fill& f) {
   const uint64_t at = uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -76,15 +86,16 @@ __device__ __forceinline__ void fill_random(const Fill& f) {
   pdl_wait();
   const RandomState from = f.state ? take_numbers(f.state, f.walk.count) : f.first;
   if (at >= f.walk.count) return;
-  const float alpha = parameter<T>(f.alpha, 0, f.alpha_number), beta = parameter<T>(f.beta, 0, f.beta_number);
+  using A = decltype(number(T()));
+  const A alpha = parameter<T>(f.alpha, 0, f.alpha_number), beta = parameter<T>(f.beta, 0, f.beta_number);
   const uint64_t bits = random_bits(from.key, from.position + at);
-  constexpr float kUnit = 1.0f / 16777216;  // 2^-24
-  float value;
+  constexpr A kUnit = A(1) / 16777216;  // 2^-24
+  A value;
   if constexpr (kNormal) {
-    const float radius = float((bits >> 40) + 1) * kUnit, angle = float((bits >> 8) & 0xffffff) * kUnit;
-    value = alpha + beta * (sqrtf(-2 * logf(radius)) * cospif(2 * angle));
+    const A radius = A((bits >> 40) + 1) * kUnit, angle = A((bits >> 8) & 0xffffff) * kUnit;
+    value = alpha + beta * normal_of(radius, angle);
   } else {
-    value = alpha + (beta - alpha) * (float(bits >> 40) * kUnit);
+    value = alpha + (beta - alpha) * (A(bits >> 40) * kUnit);
   }
   put(value, static_cast<T*>(f.y)[at]);
 }

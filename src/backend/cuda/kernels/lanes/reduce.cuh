@@ -22,6 +22,11 @@ struct Limits<f16> : Limits<float> {};
 template <>
 struct Limits<bf16> : Limits<float> {};
 template <>
+struct Limits<double> {
+  static __device__ double least() { return __longlong_as_double(int64_t(0xfff0000000000000)); }
+  static __device__ double greatest() { return __longlong_as_double(0x7ff0000000000000); }
+};
+template <>
 struct Limits<int> {
   static __device__ int64_t least() { return -2147483647 - 1; }
   static __device__ int64_t greatest() { return 2147483647; }
@@ -42,7 +47,7 @@ struct Limits<uint8_t> {
   static __device__ int64_t greatest() { return 255; }
 };
 
-/// What elements of T are folded in: float, or an int64 that wraps as T does.
+/// What elements of T are folded in: float, double, or an int64 that wraps as T does.
 template <class T>
 struct Accumulator {
   using Type = int64_t;
@@ -50,6 +55,10 @@ struct Accumulator {
 template <>
 struct Accumulator<float> {
   using Type = float;
+};
+template <>
+struct Accumulator<double> {
+  using Type = double;
 };
 template <>
 struct Accumulator<f16> {
@@ -63,6 +72,7 @@ struct Accumulator<bf16> {
 __device__ __forceinline__ float accumulated(float x) { return x; }
 __device__ __forceinline__ float accumulated(f16 x) { return to_float(x); }
 __device__ __forceinline__ float accumulated(bf16 x) { return to_float(x); }
+__device__ __forceinline__ double accumulated(double x) { return x; }
 __device__ __forceinline__ int64_t accumulated(int64_t x) { return x; }
 __device__ __forceinline__ int64_t accumulated(int x) { return x; }
 __device__ __forceinline__ int64_t accumulated(int8_t x) { return x; }
@@ -71,6 +81,10 @@ __device__ __forceinline__ int64_t accumulated(uint8_t x) { return x; }
 template <class T>
 __device__ __forceinline__ T reduced(float x) {
   return from_float<T>(x);
+}
+template <class T>
+__device__ __forceinline__ T reduced(double x) {
+  return x;
 }
 template <class T>
 __device__ __forceinline__ T reduced(int64_t x) {
@@ -98,6 +112,9 @@ struct Folding {
 /// The quotient that an average takes; `divisor` is 1 elsewhere.
 __device__ __forceinline__ float divided(float sum, int64_t divisor, bool average) {
   return average ? sum / float(divisor) : sum;
+}
+__device__ __forceinline__ double divided(double sum, int64_t divisor, bool average) {
+  return average ? sum / double(divisor) : sum;
 }
 __device__ __forceinline__ int64_t divided(int64_t sum, int64_t divisor, bool average) {
   return average && divisor > 0 ? sum / divisor : sum;

@@ -16,11 +16,12 @@ inline constexpr bool kIsInteger = A(1) / A(2) == A(0);
 __device__ __forceinline__ float widened(float x) { return x; }
 __device__ __forceinline__ float widened(f16 x) { return to_float(x); }
 __device__ __forceinline__ float widened(bf16 x) { return to_float(x); }
+__device__ __forceinline__ double widened(double x) { return x; }
 __device__ __forceinline__ uint32_t widened(uint32_t x) { return x; }
 __device__ __forceinline__ uint64_t widened(uint64_t x) { return x; }
 template <class T, class A>
 __device__ __forceinline__ T narrowed(A sum) {
-  if constexpr (kIsInteger<A>)
+  if constexpr (kIsInteger<A> || sizeof(A) == sizeof(double))
     return sum;
   else
     return from_float<T>(sum);

@@ -1,6 +1,8 @@
-#include "backend/cpu/kernels/lanes/reduce_integers.h"
+#include "backend/cpu/kernels/lanes/reduce_in_kind.h"
 
 #include <algorithm>
+#include <cmath>
+#include <concepts>
 #include <limits>
 #include <type_traits>
 
@@ -10,16 +12,39 @@ namespace kiln::cpu {
 namespace {
 
 template <class T>
+T least() {
+  using Limits = std::numeric_limits<T>;
+  return Limits::has_infinity ? -Limits::infinity() : Limits::min();
+}
+template <class T>
+T greatest() {
+  using Limits = std::numeric_limits<T>;
+  return Limits::has_infinity ? Limits::infinity() : Limits::max();
+}
+template <class T>
+T divisor_of(int64_t number) {
+  if constexpr (std::is_integral_v<T>) number = std::min<int64_t>(number, greatest<T>());
+  return static_cast<T>(number);
+}
+template <class T>
 T start_of(Reduction kind) {
   switch (kind) {
     case Reduction::kProd: return 1;
-    case Reduction::kMax: return std::numeric_limits<T>::min();
-    case Reduction::kMin: return std::numeric_limits<T>::max();
+    case Reduction::kMax: return least<T>();
+    case Reduction::kMin: return greatest<T>();
     default: return 0;
   }
 }
 
-template <Reduction kKind, class T>
+/// NaN if either is.
+template <Reduction kKind>
+double combine(double a, double b) {
+  if constexpr (kKind == Reduction::kProd) return a * b;
+  if constexpr (kKind == Reduction::kMax) return a > b || std::isnan(a) ? a : b;
+  if constexpr (kKind == Reduction::kMin) return a < b || std::isnan(a) ? a : b;
+  return a + b;
+}
+template <Reduction kKind, std::integral T>
 T combine(T a, T b) {
   using U = std::make_unsigned_t<T>;  // wraps
   if constexpr (kKind == Reduction::kProd) return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
@@ -40,7 +65,8 @@ void columns(const T* x, const ReduceShape& s, int64_t begin, int64_t end, T div
       const T* from = x + k * s.inner + column;
       for (int64_t i = 0; i < width; ++i) results[i] = combine<kKind>(results[i], from[i]);
     }
-    for (int64_t i = 0; i < width; ++i) y[column + i] = divisor > 1 ? results[i] / divisor : results[i];
+    const bool divides = std::is_floating_point_v<T> || divisor > 1;
+    for (int64_t i = 0; i < width; ++i) y[column + i] = divides ? results[i] / divisor : results[i];
   }
 }
 
@@ -64,7 +90,7 @@ template <class T>
 void of_kind(Team& team, Reduction kind, const ReduceShape& s, const void* x, void* y, int64_t divisor) {
   const auto* from = static_cast<const T*>(x);
   auto* to = static_cast<T*>(y);
-  const auto by = static_cast<T>(std::min<int64_t>(divisor, std::numeric_limits<T>::max()));
+  const auto by = divisor_of<T>(divisor);
   switch (kind) {
     case Reduction::kSum: return run<Reduction::kSum>(team, s, from, to, by);
     case Reduction::kProd: return run<Reduction::kProd>(team, s, from, to, by);
@@ -75,12 +101,11 @@ void of_kind(Team& team, Reduction kind, const ReduceShape& s, const void* x, vo
 
 }  // namespace
 
-void reduce_integers(Team& team, Reduction kind, const ReduceShape& shape, DType dtype, const void* x, void* y,
-                     int64_t divisor) {
-  if (dtype == DType::kI32)
-    of_kind<int32_t>(team, kind, shape, x, y, divisor);
-  else
-    of_kind<int64_t>(team, kind, shape, x, y, divisor);
+void reduce_in_kind(Team& team, Reduction kind, const ReduceShape& shape, DType dtype, const void* x, void* y,
+                    int64_t divisor) {
+  if (dtype == DType::kI32) return of_kind<int32_t>(team, kind, shape, x, y, divisor);
+  if (dtype == DType::kI64) return of_kind<int64_t>(team, kind, shape, x, y, divisor);
+  of_kind<double>(team, kind, shape, x, y, divisor);
 }
 
 }  // namespace kiln::cpu
