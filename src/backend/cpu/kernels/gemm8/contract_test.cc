@@ -145,6 +145,23 @@ TEST_P(EveryTarget, ConvolutionsOverEdgesOfFewChannels) {
   behind.pad[1] = behind.pad[2] = 0, behind.out[1] = behind.out[2] = 5;
   check({{2, behind}, 5, 20, false, 100});
 }
+TEST_P(EveryTarget, ConvolutionsOfWideLines) {  // whose rows are not read where x lies (half_rows.h)
+  const ScopedTarget scope(GetParam());
+  for (const uint8_t x_bits : {uint8_t{0x7f}, uint8_t{0xff}}) {
+    check({{1, image(1, 400, 3)}, 301, 17, true, 5, x_bits});
+    check({{2, image(2, 190, 3, 2)}, 600, 5, false, 0, x_bits});
+  }
+}
+TEST_P(EveryTarget, ConvolutionsThatSkipPixels) {
+  const ScopedTarget scope(GetParam());
+  for (const uint8_t x_bits : {uint8_t{0x7f}, uint8_t{0xff}})
+    for (const int64_t channels : {1, 3, 6, 35}) {
+      check({{3, image(11, 11, 1, 3)}, channels, 20, true, 3, x_bits});
+      Window apart = image(9, 12, 3);
+      for (int axis = 1; axis < 3; ++axis) apart.dilation[axis] = apart.pad[axis] = 2;
+      check({{2, apart}, channels, 33, false, 0, x_bits});
+    }
+}
 TEST_P(EveryTarget, DepthwiseConvolutions) {
   const ScopedTarget scope(GetParam());
   for (const int64_t channels : {1, 7, 16, 24, 32, 33, 72, 300})
