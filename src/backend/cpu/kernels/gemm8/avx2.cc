@@ -151,6 +151,12 @@ struct Sums {
     find_rows(t, row);
     add_steps(t.steps, row, t.places, t.b, kHalfColumns * 2, WideProduct());
   }
+  __attribute__((target("avx2"), always_inline)) void add(const JoinedTile& t) {
+    const uint8_t* row[kRows];
+    find_rows(t, row);
+    add_joins<0>(t, row);
+    add_joins<kRowsOfJoins>(t, row);
+  }
   /// Position `p`.
   __attribute__((target("avx2"), always_inline)) void add(const PositionTile& t, int64_t p) {
     const int16_t* row[kRows];
@@ -170,10 +176,48 @@ struct Sums {
   struct EvenPlaces {
     ptrdiff_t operator[](int64_t i) const { return 2 * i; }
   };
-  template <class OfA, class OfB>
-  static void find_rows(const HalfTile<OfA, OfB>& t, const OfA* (&row)[kRows]) {
+  static constexpr int kRowsOfJoins = 3;
+  static_assert(2 * kRowsOfJoins == kRows);
+
+  template <class Tile, class OfA>
+  static void find_rows(const Tile& t, const OfA* (&row)[kRows]) {
 #pragma GCC unroll 6
     for (int r = 0; r < kRows; ++r) row[r] = t.a[std::min(r, t.rows - 1)];
+  }
+  /// Rows kFirst, kFirst + 1 and kFirst + 2.
+  template <int kFirst>
+  __attribute__((target("avx2"), always_inline)) void add_joins(const JoinedTile& t,
+                                                                const uint8_t* const (&row)[kRows]) {
+    const JoinedStep* step = t.steps;
+    add_joins_of<kFirst, 1>(t.joins[0], step, t.b, row);
+    add_joins_of<kFirst, 2>(t.joins[1], step, t.b, row);
+    add_joins_of<kFirst, 3>(t.joins[2], step, t.b, row);
+  }
+  template <int kFirst, int kSteps>
+  __attribute__((target("avx2"), always_inline)) void add_joins_of(int32_t joins, const JoinedStep*& step,
+                                                                   const int8_t* b,
+                                                                   const uint8_t* const (&row)[kRows]) {
+    const __m256i ones = _mm256_set1_epi16(1);
+    for (; joins > 0; --joins, step += kSteps) {
+#pragma GCC unroll 3
+      for (int r = kFirst; r < kFirst + kRowsOfJoins; ++r) {
+        __m256i sum[kVecs];
+#pragma GCC unroll 3
+        for (int i = 0; i < kSteps; ++i) {
+          int32_t four;
+          std::memcpy(&four, row[r] + step[i].a, sizeof four);
+          const __m256i x = _mm256_set1_epi32(four);
+#pragma GCC unroll 2
+          for (int v = 0; v < kVecs; ++v) {
+            const __m256i w = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b + step[i].b) + v);
+            const __m256i products = _mm256_maddubs_epi16(x, w);
+            sum[v] = i == 0 ? products : _mm256_add_epi16(sum[v], products);
+          }
+        }
+#pragma GCC unroll 2
+        for (int v = 0; v < kVecs; ++v) of[r][v] = _mm256_add_epi32(of[r][v], _mm256_madd_epi16(sum[v], ones));
+      }
+    }
   }
   /// Elements of B lie `step` apart from step to step.
   template <class OfA, class OfB, class Places, class Product>
@@ -308,6 +352,7 @@ __attribute__((target("avx2"))) void widen_half_panel(const int8_t* b, int64_t t
 }
 
 void dot_and_finish(const NarrowTile& tile, const Finish& how, int32_t* sums) { run(tile, how, sums); }
+void dot_and_finish(const JoinedTile& tile, const Finish& how, int32_t* sums) { run(tile, how, sums); }
 void dot_and_finish(const WideTile& tile, const Finish& how, int32_t* sums) { run(tile, how, sums); }
 
 __attribute__((target("avx2"))) void multiply_positions(const PositionTile& tile, const int32_t* correction,

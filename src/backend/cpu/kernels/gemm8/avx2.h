@@ -5,8 +5,11 @@
 ///   wide    Else both operands become 16-bit numbers, ahead of the loop. vpmaddwd adds two products in 32 bits.
 #pragma once
 
+#include <array>
+
 #include "backend/cpu/kernels/gemm8/dot.h"
 #include "backend/cpu/kernels/gemm8/finish.h"
+#include "backend/cpu/kernels/gemm8/joined.h"
 
 namespace kiln::cpu {
 
@@ -51,8 +54,22 @@ using NarrowTile = HalfTile<uint8_t, int8_t>;
 /// b is a widened half panel.
 using WideTile = HalfTile<int16_t, int16_t>;
 
+/// A NarrowTile whose steps are joined: those of a join are added up in 16 bits.
+struct JoinedStep {
+  int32_t a, b;  ///< elements behind a row's pointer, and behind HalfTile::b
+};
+struct JoinedTile {
+  const uint8_t* const* a;
+  const JoinedStep* steps;
+  const std::array<int32_t, kMostJoined>& joins;  ///< JoinedSteps::joins
+  const int8_t* b;
+  int rows;
+  int64_t columns;
+};
+
 /// The sums of a tile, finished. `sums`, [kHalfRows][kDotPanel], is scratch.
 void dot_and_finish(const NarrowTile& tile, const Finish& how, int32_t* sums);
+void dot_and_finish(const JoinedTile& tile, const Finish& how, int32_t* sums);
 void dot_and_finish(const WideTile& tile, const Finish& how, int32_t* sums);
 
 /// Products of kHalfRows rows by kHalfColumns columns, one at each of `positions`.

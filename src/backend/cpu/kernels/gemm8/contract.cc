@@ -174,6 +174,7 @@ class Contraction {
   void run_half_tiles(const uint8_t* const* table, const Area& area, int32_t* sums, float* floats) const {
     std::byte* const memory = reinterpret_cast<std::byte*>(floats) + space_.float_bytes;
     auto* const wide_columns = reinterpret_cast<int16_t*>(memory + space_.row_bytes);
+    auto* const joined = reinterpret_cast<JoinedStep*>(memory + space_.row_bytes);  // these or those are needed
     const bool has_slack = padded_ || w_.k % kDotGroup == 0;
     const PlacedRows a = plan_->in_place
                              ? place_rows({shape_, window_, source_.in, w_.k, scales_.x_is_signed, has_slack}, *plan_,
@@ -182,17 +183,29 @@ class Contraction {
     for (int64_t j = 0; j < area.columns; j += kHalfColumns) {
       const int64_t col = area.col0 + j, columns = std::min(kHalfColumns, area.columns - j);
       const int8_t* const b = w_.panel(col / kDotPanel) + col % kDotPanel * kDotGroup;
+      const auto half = static_cast<size_t>(col / kHalfColumns);
+      const bool joins = a.narrow && has_joins(half);
       if (a.wide) widen_half_panel(b, w_.taps, w_.k, wide_columns);
+      if (joins) find_steps(w_.joined.order.data() + static_cast<int64_t>(half) * steps_.num_narrow, joined);
       for (int64_t r = 0; r < area.rows; r += kHalfRows) {
         const auto tile_rows = static_cast<int>(std::min(kHalfRows, area.rows - r));
         const Finish how = finish_at(area.row0 + r, col, floats + r * area.columns + j, area.columns);
         if (a.wide)
           dot_and_finish(WideTile{a.wide + r, steps_.wide, steps_.num_wide, wide_columns, tile_rows, columns}, how,
                          sums);
-        else
+        else if (!joins)
           dot_and_finish(NarrowTile{a.narrow + r, steps_.narrow, steps_.num_narrow, b, tile_rows, columns}, how, sums);
+        else
+          dot_and_finish(JoinedTile{a.narrow + r, joined, w_.joined.joins[half], b, tile_rows, columns}, how, sums);
       }
     }
+  }
+
+  bool has_joins(size_t half) const { return !w_.joined.joins.empty() && w_.joined.joins[half][0] < steps_.num_narrow; }
+  /// Joined steps of rows of bytes, in their order.
+  void find_steps(const int32_t* order, JoinedStep* to) const {
+    for (int64_t i = 0; i < steps_.num_narrow; ++i)
+      to[i] = {steps_.narrow[order[i]], order[i] * static_cast<int32_t>(kDotPanel * kDotGroup)};
   }
 
   EndOfX copy_end_of_x() const {
