@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
 
 #include "backend/cpu/kernels/gemm8/avx2.h"
 #include "backend/cpu/kernels/gemm8/pack.h"
@@ -31,26 +30,39 @@ bool join(Magnitudes& sums, const Magnitudes& more) {
   return true;
 }
 
-/// Joins of a half panel: the greatest step that is left, and those next to it in size that have room beside it.
+/// A step, and the greatest of its magnitudes.
+struct Candidate {
+  int32_t step;
+  int greatest;
+};
+int greatest_of(const Magnitudes& sums) { return *std::max_element(sums.begin(), sums.end()); }
+
+/// Joins of a half panel: the greatest step that is left, and the greatest of those that may have room beside it.
 std::vector<std::vector<int32_t>> joins_of(const std::vector<Magnitudes>& steps) {
-  constexpr size_t kMostTried = 256;
-  std::vector<int32_t> left(steps.size());
-  std::iota(left.begin(), left.end(), 0);
-  const auto greatest = [&](int32_t step) {
-    const Magnitudes& sums = steps[static_cast<size_t>(step)];
-    return *std::max_element(sums.begin(), sums.end());
-  };
-  std::stable_sort(left.begin(), left.end(), [&](int32_t a, int32_t b) { return greatest(a) > greatest(b); });
+  // Greatest magnitudes are rarely of the same column, so steps are tried that are greater than the room in one. On
+  // squeezenet-int8 this joins 2.3 to 2.7 steps at 1.5 trials a step; trying all joins 0.1 to 0.2 more, at 20.
+  constexpr double kOverRoom = 2.5;
+  constexpr ptrdiff_t kTrials = 16;
+  std::vector<Candidate> left;
+  for (const Magnitudes& sums : steps) left.push_back({static_cast<int32_t>(left.size()), greatest_of(sums)});
+  std::stable_sort(left.begin(), left.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.greatest > b.greatest; });
   std::vector<std::vector<int32_t>> joins;
   while (!left.empty()) {
-    std::vector<int32_t> join_of{left.front()}, rest;
-    Magnitudes sums = steps[static_cast<size_t>(left.front())];
-    for (size_t i = 1; i < left.size(); ++i) {
-      const bool may = std::ssize(join_of) < kMostJoined && i < kMostTried;
-      (may && join(sums, steps[static_cast<size_t>(left[i])]) ? join_of : rest).push_back(left[i]);
+    Magnitudes sums = steps[static_cast<size_t>(left.front().step)];
+    std::vector<int32_t>& joined = joins.emplace_back(1, left.front().step);
+    left.erase(left.begin());
+    while (std::ssize(joined) < kMostJoined) {
+      const double room = kOverRoom * (kMostSum - greatest_of(sums));
+      const auto first =
+          std::partition_point(left.begin(), left.end(), [&](const Candidate& next) { return next.greatest > room; });
+      const auto end = first + std::min(kTrials, left.end() - first);
+      const auto found = std::find_if(
+          first, end, [&](const Candidate& next) { return join(sums, steps[static_cast<size_t>(next.step)]); });
+      if (found == end) break;
+      joined.push_back(found->step);
+      left.erase(found);
     }
-    joins.push_back(std::move(join_of));
-    left = std::move(rest);
   }
   return joins;
 }
