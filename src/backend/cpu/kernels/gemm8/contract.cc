@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "backend/cpu/kernels/gemm8/avx2.h"
 #include "backend/cpu/kernels/gemm8/columns.h"
 #include "backend/cpu/kernels/gemm8/depthwise.h"
 #include "backend/cpu/kernels/gemm8/dot.h"
 #include "backend/cpu/kernels/gemm8/finish.h"
+#include "backend/cpu/kernels/gemm8/half_rows.h"
 #include "backend/cpu/kernels/gemm8/padded.h"
 #include "backend/cpu/kernels/gemm8/winograd_contract.h"
 
@@ -17,16 +19,9 @@ namespace {
 constexpr int64_t kMostRows = 96;      // of a part: its x stays in L2
 constexpr int64_t kMostColumns = 256;  // of a part, so that its block of floats stays in L1 and L2
 
-/// Whether rows are gathered (avx2.h). Few rows would not pay for the widening of columns.
-bool gathers(const ByteShape& shape) {
-  return uses_gathered_rows() && !shape.is_depthwise && shape.n * shape.window.out_pixels() >= kHalfRows;
-}
-
-/// The most rows of a part. Gathered ones, of `depth` bytes or numbers of 16 bits, stay in L2.
-int64_t most_rows(const ByteShape& shape, int64_t depth) {
-  constexpr int64_t kWideBytes = 1 << 17;
-  if (!gathers(shape)) return kMostRows;
-  return std::clamp(kWideBytes / std::max<int64_t>(depth * 2, 1) / kDotRows * kDotRows, kDotRows, kMostRows);
+/// Whether tiles are of half panels (avx2.h). Few rows would not pay for the widening of columns.
+bool by_halves(const ByteShape& shape) {
+  return uses_half_panels() && !shape.is_depthwise && shape.n * shape.window.out_pixels() >= kHalfRows;
 }
 
 /// How the result is cut into parts for a team.
@@ -34,15 +29,16 @@ struct Parts {
   int64_t rows, columns;  // of a part
   int64_t row_parts, column_parts;
 
-  Parts(const ByteShape& shape, int64_t all_columns, int64_t depth) {
+  /// `plan` is given where tiles are of half panels.
+  Parts(const ByteShape& shape, int64_t all_columns, int64_t depth, const std::optional<RowPlan>& plan) {
     constexpr double kWorkOfPart = 1 << 20;  // multiply-adds: some microseconds
     const int64_t all_rows = std::max<int64_t>(shape.n * shape.window.out_pixels(), 1);
     const double work = static_cast<double>(all_rows) * static_cast<double>(all_columns) *
                         static_cast<double>(std::max<int64_t>(depth, 1));
     const auto wanted = static_cast<int64_t>(std::clamp(work / kWorkOfPart, 1.0, 64.0));
-    row_parts = ceil_div(all_rows, most_rows(shape, depth));
+    row_parts = ceil_div(all_rows, plan ? plan->rows : kMostRows);
     // Columns are widened for all rows of a part: they are cut first.
-    if (!gathers(shape)) row_parts = std::clamp(row_parts, std::min(wanted, ceil_div(all_rows, kDotRows)), all_rows);
+    if (!plan) row_parts = std::clamp(row_parts, std::min(wanted, ceil_div(all_rows, kDotRows)), all_rows);
     rows = round_up(ceil_div(all_rows, row_parts), kDotRows);
     row_parts = ceil_div(all_rows, rows);
     column_parts =
@@ -58,31 +54,41 @@ int64_t pointers_of(const ByteShape& shape) {
 }
 int64_t bytes_of(const ByteShape& shape, int64_t k, int64_t columns) { return shape.is_depthwise ? columns : k; }
 
-/// Whether x is copied with its padding. Pixels of padding are pointers to one; rows of it may be partly inside.
-bool copies_padded(const ByteShape& shape) { return shape.taps == Taps::kRows && hangs_over_edges(shape.window); }
+std::optional<RowPlan> plan_of(const ByteShape& shape, int64_t k) {
+  if (!by_halves(shape)) return {};
+  return plan_rows(shape, k);
+}
 
-/// The pieces of the workspace: [padding][the end of x][corrections, scales and biases][padded x][for each worker:
-/// pointers, sums, floats, gathered rows, the same and columns widened].
+/// Whether x is copied with its padding. Pixels of padding are pointers to one, if there are pointers; rows of it may
+/// be partly inside.
+bool copies_padded(const ByteShape& shape, const std::optional<RowPlan>& plan) {
+  return (shape.taps == Taps::kRows || (plan && plan->in_place)) && hangs_over_edges(shape.window);
+}
+
+/// The pieces of the workspace: [padding][the end of x][corrections, scales and biases][steps][padded x][for each
+/// worker: pointers, sums, floats, rows and columns of half panels].
 struct Workspace {
-  int64_t padding_bytes, column_bytes, pointer_bytes, float_bytes, padded_bytes = 0, row_bytes = 0, widened_bytes = 0;
+  int64_t padding_bytes, column_bytes, pointer_bytes, float_bytes, padded_bytes = 0, steps_bytes = 0, row_bytes = 0,
+                                                                   widened_bytes = 0;
   static constexpr int64_t kSumBytes = kDotRows * kDotPanel * 4;
 
-  Workspace(const ByteShape& shape, int64_t k, int64_t columns)
+  Workspace(const ByteShape& shape, int64_t k, int64_t columns, const std::optional<RowPlan>& plan)
       : padding_bytes(round_up(bytes_of(shape, k, columns) + kDotGroup, kCacheLine)),
         column_bytes(cpu::column_bytes(columns)),
         pointer_bytes(
             round_up((kMostRows + kDotRows) * pointers_of(shape) * static_cast<int64_t>(sizeof(void*)), kCacheLine)),
         float_bytes(kMostRows * kMostColumns * 4) {
-    if (copies_padded(shape)) {
+    if (copies_padded(shape, plan)) {
       const int64_t pixels = shape.n * padded(shape.window).in_pixels();
-      padded_bytes = round_up(pixels * (k / shape.window.kernel[2]) + kDotGroup, kCacheLine);
+      const int64_t channels = shape.taps == Taps::kRows ? k / shape.window.kernel[2] : k;
+      padded_bytes = round_up(pixels * channels + kDotGroup, kCacheLine);
     }
-    if (!gathers(shape)) return;
-    const int64_t depth = gathered_depth(pointers_of(shape), k);
-    row_bytes = round_up(most_rows(shape, depth) * depth, kCacheLine);
-    widened_bytes = 2 * row_bytes + kHalfColumns * depth * 2;
+    if (!plan) return;
+    steps_bytes = round_up(step_bytes(pointers_of(shape), k), kCacheLine);
+    row_bytes = round_up(row_memory_bytes(*plan), kCacheLine);
+    widened_bytes = kHalfColumns * gathered_depth(pointers_of(shape), k) * 2;
   }
-  int64_t shared_bytes() const { return 2 * padding_bytes + 3 * column_bytes + padded_bytes; }
+  int64_t shared_bytes() const { return 2 * padding_bytes + 3 * column_bytes + steps_bytes + padded_bytes; }
   int64_t worker_bytes() const { return pointer_bytes + kSumBytes + float_bytes + row_bytes + widened_bytes; }
 };
 
@@ -103,14 +109,15 @@ class Contraction {
         y_(y),
         epilogue_(epilogue),
         rows_(shape.n * shape.window.out_pixels()),
-        depth_(gathered_depth(w.taps, w.k)),
-        parts_(shape, std::max<int64_t>(w.n, 1), depth_),
-        space_(shape, w.k, w.n),
+        plan_(plan_of(shape, w.k)),
+        parts_(shape, std::max<int64_t>(w.n, 1), gathered_depth(w.taps, w.k), plan_),
+        space_(shape, w.k, w.n, plan_),
         memory_(static_cast<std::byte*>(workspace)),
         pixel_bytes_(bytes_of(shape, w.k, w.n)),
         x_(x),
-        padded_(copies_padded(shape) ? reinterpret_cast<uint8_t*>(memory_ + space_.shared_bytes() - space_.padded_bytes)
-                                     : nullptr),
+        padded_(copies_padded(shape, plan_)
+                    ? reinterpret_cast<uint8_t*>(memory_ + space_.shared_bytes() - space_.padded_bytes)
+                    : nullptr),
         window_(padded_ ? padded(shape.window) : shape.window),
         source_{window_, padded_ ? padded_ : x, shape.taps == Taps::kRows ? w.k / shape.window.kernel[2] : pixel_bytes_,
                 reinterpret_cast<const uint8_t*>(memory_), shape.taps},
@@ -120,6 +127,9 @@ class Contraction {
     inverse_ = y.bytes && !goes_by_floats_ ? 1 / y.y_scale : 1;
     columns_ = fill_columns(w, scales, epilogue.bias, dot_shift(scales.x_is_signed), inverse_,
                             memory_ + 2 * space_.padding_bytes);
+    if (plan_)
+      steps_ = fill_steps(shape, window_, w.k, plan_->in_place,
+                          memory_ + 2 * space_.padding_bytes + 3 * space_.column_bytes);
   }
 
   void run(Team& team) const {
@@ -138,9 +148,9 @@ class Contraction {
     auto** const table = reinterpret_cast<const uint8_t**>(mine);
     auto* const sums = reinterpret_cast<int32_t*>(mine + space_.pointer_bytes);
     float* const floats = reinterpret_cast<float*>(sums) + kDotRows * kDotPanel;
-    fill_table(row0, rows, table);
-    if (gathers(shape_))
-      run_gathered_tiles(table, {row0, rows, col0, columns}, sums, floats);
+    if (!plan_ || !plan_->in_place) fill_table(row0, rows, table);
+    if (plan_)
+      run_half_tiles(table, {row0, rows, col0, columns}, sums, floats);
     else
       run_tiles(table, {row0, rows, col0, columns}, sums, floats);
     end_part(row0, rows, col0, columns, floats);
@@ -160,26 +170,42 @@ class Contraction {
       }
   }
 
-  /// The same by tiles of gathered rows.
-  void run_gathered_tiles(const uint8_t* const* table, const Area& area, int32_t* sums, float* floats) const {
-    auto* const rows = reinterpret_cast<uint8_t*>(floats) + space_.float_bytes;
-    auto* const wide_rows = reinterpret_cast<int16_t*>(rows + space_.row_bytes);
-    int16_t* const wide_columns = wide_rows + space_.row_bytes;
-    const bool is_wide = gather_rows({table, area.rows, w_.taps, w_.k}, rows) == Magnitude::kTo255;
-    if (is_wide) widen_rows(rows, area.rows * depth_, scales_.x_is_signed, wide_rows);
+  /// The same by half panels.
+  void run_half_tiles(const uint8_t* const* table, const Area& area, int32_t* sums, float* floats) const {
+    std::byte* const memory = reinterpret_cast<std::byte*>(floats) + space_.float_bytes;
+    auto* const wide_columns = reinterpret_cast<int16_t*>(memory + space_.row_bytes);
+    auto* const joined = reinterpret_cast<JoinedStep*>(memory + space_.row_bytes);  // these or those are needed
+    const bool has_slack = padded_ || w_.k % kDotGroup == 0;
+    const PlacedRows a = plan_->in_place
+                             ? place_rows({shape_, window_, source_.in, w_.k, scales_.x_is_signed, has_slack}, *plan_,
+                                          area.row0, area.rows, memory)
+                             : place_rows({table, area.rows, w_.taps, w_.k}, scales_.x_is_signed, *plan_, memory);
     for (int64_t j = 0; j < area.columns; j += kHalfColumns) {
       const int64_t col = area.col0 + j, columns = std::min(kHalfColumns, area.columns - j);
       const int8_t* const b = w_.panel(col / kDotPanel) + col % kDotPanel * kDotGroup;
-      if (is_wide) widen_half_panel(b, depth_, wide_columns);
+      const auto half = static_cast<size_t>(col / kHalfColumns);
+      const bool joins = a.narrow && has_joins(half);
+      if (a.wide) widen_half_panel(b, w_.taps, w_.k, wide_columns);
+      if (joins) find_steps(w_.joined.order.data() + static_cast<int64_t>(half) * steps_.num_narrow, joined);
       for (int64_t r = 0; r < area.rows; r += kHalfRows) {
         const auto tile_rows = static_cast<int>(std::min(kHalfRows, area.rows - r));
         const Finish how = finish_at(area.row0 + r, col, floats + r * area.columns + j, area.columns);
-        if (is_wide)
-          dot_and_finish(WideTile{wide_rows + r * depth_, wide_columns, depth_, tile_rows, columns}, how, sums);
+        if (a.wide)
+          dot_and_finish(WideTile{a.wide + r, steps_.wide, steps_.num_wide, wide_columns, tile_rows, columns}, how,
+                         sums);
+        else if (!joins)
+          dot_and_finish(NarrowTile{a.narrow + r, steps_.narrow, steps_.num_narrow, b, tile_rows, columns}, how, sums);
         else
-          dot_and_finish(NarrowTile{rows + r * depth_, b, depth_, tile_rows, columns}, how, sums);
+          dot_and_finish(JoinedTile{a.narrow + r, joined, w_.joined.joins[half], b, tile_rows, columns}, how, sums);
       }
     }
+  }
+
+  bool has_joins(size_t half) const { return !w_.joined.joins.empty() && w_.joined.joins[half][0] < steps_.num_narrow; }
+  /// Joined steps of rows of bytes, in their order.
+  void find_steps(const int32_t* order, JoinedStep* to) const {
+    for (int64_t i = 0; i < steps_.num_narrow; ++i)
+      to[i] = {steps_.narrow[order[i]], order[i] * static_cast<int32_t>(kDotPanel * kDotGroup)};
   }
 
   EndOfX copy_end_of_x() const {
@@ -254,18 +280,20 @@ class Contraction {
   const ByteScales& scales_;
   const ByteResult& y_;
   const Epilogue& epilogue_;
-  const int64_t rows_, depth_;
+  const int64_t rows_;
+  const std::optional<RowPlan> plan_;  // of half panels
   const Parts parts_;
   const Workspace space_;
   std::byte* const memory_;
   const int64_t pixel_bytes_;  // that a pointer leads to
   const uint8_t* const x_;
   uint8_t* const padded_;  // or null: x is read where it is
-  const Window window_;
+  const Window window_;    // over what is read
   const PointerSource<uint8_t> source_;
   const bool goes_by_floats_;  // a block of floats lies between the sums and the result's bytes
   EndOfX end_of_x_;
   Columns columns_;
+  Steps steps_{};
   float inverse_;
 };
 
@@ -285,7 +313,7 @@ Taps byte_taps(const Window& window, int64_t channels) {
 }
 
 int64_t contract_workspace_bytes(const ByteShape& shape, int64_t k, int64_t columns, int team_size) {
-  const Workspace space(shape, k, columns);
+  const Workspace space(shape, k, columns, plan_of(shape, k));
   const int64_t channels = k / (shape.taps == Taps::kRows ? shape.window.kernel[2] : 1);
   return std::max(space.shared_bytes() + team_size * space.worker_bytes(),
                   winograd_workspace_bytes(shape, channels, columns, team_size));

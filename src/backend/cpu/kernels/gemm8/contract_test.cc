@@ -18,6 +18,7 @@ struct Problem {
   bool x_is_signed;
   int32_t x_zero = 0;
   uint8_t x_bits = 0xff;  ///< that bytes of x may have
+  int w_divisor = 1;      ///< of weights, which are any without it
 };
 
 std::vector<uint8_t> random_bytes(int64_t count, unsigned seed) {
@@ -70,7 +71,8 @@ void check(const Problem& p) {
   std::vector<uint8_t> x = random_bytes(p.shape.n * win.in_pixels() * p.k, 1);
   for (uint8_t& byte : x) byte &= p.x_bits;
   const std::vector<uint8_t> raw = random_bytes(p.n * taps * (p.shape.is_depthwise ? 1 : p.k), 2);
-  const std::vector<int8_t> w(raw.begin(), raw.end());
+  std::vector<int8_t> w(raw.begin(), raw.end());
+  for (int8_t& weight : w) weight = static_cast<int8_t>(weight / p.w_divisor);
   ByteShape shape = p.shape;
   if (!shape.is_depthwise) shape.taps = byte_taps(win, p.k);
   Result<PackedBytes> packed = packed_for(p, shape, w);
@@ -144,6 +146,23 @@ TEST_P(EveryTarget, ConvolutionsOverEdgesOfFewChannels) {
   Window behind = image(5, 5, 2);  // padding behind the last pixels alone
   behind.pad[1] = behind.pad[2] = 0, behind.out[1] = behind.out[2] = 5;
   check({{2, behind}, 5, 20, false, 100});
+}
+TEST_P(EveryTarget, ConvolutionsOfWideLines) {  // whose rows are not read where x lies (half_rows.h)
+  const ScopedTarget scope(GetParam());
+  for (const uint8_t x_bits : {uint8_t{0x7f}, uint8_t{0xff}}) {
+    check({{1, image(1, 400, 3)}, 301, 17, true, 5, x_bits});
+    check({{2, image(2, 190, 3, 2)}, 600, 5, false, 0, x_bits});
+  }
+}
+TEST_P(EveryTarget, ConvolutionsThatSkipPixels) {
+  const ScopedTarget scope(GetParam());
+  for (const uint8_t x_bits : {uint8_t{0x7f}, uint8_t{0xff}})
+    for (const int64_t channels : {1, 3, 6, 35}) {
+      check({{3, image(11, 11, 1, 3)}, channels, 20, true, 3, x_bits});
+      Window apart = image(9, 12, 3);
+      for (int axis = 1; axis < 3; ++axis) apart.dilation[axis] = apart.pad[axis] = 2;
+      check({{2, apart}, channels, 33, false, 0, x_bits});
+    }
 }
 TEST_P(EveryTarget, DepthwiseConvolutions) {
   const ScopedTarget scope(GetParam());
@@ -239,6 +258,17 @@ TEST_P(EveryTarget, BytesWithoutTheirHighestBit) {
     check({{2, image(9, 11, 3)}, 5, 40, is_signed, 0, kNotAbove127});
     check({{1, image(9, 11, 3)}, 48, 40, is_signed, 0, kNotAbove127});
   }
+}
+TEST_P(EveryTarget, SmallWeights) {  // whose products are joined (joined.h)
+  const ScopedTarget scope(GetParam());
+  for (const int divisor : {2, 4, 8, 16})
+    for (const int64_t m : {6, 7, 100})
+      for (const int64_t k : {4, 9, 28, 130}) {
+        Window rows;
+        rows.in[2] = rows.out[2] = m;
+        check({{1, rows}, k, 49, false, 0, 0x7f, divisor});
+        check({{1, image(9, 7, 3)}, k, 5, true, 0, 0x7f, divisor});
+      }
 }
 TEST_P(EveryTarget, PartsWithAndWithoutGreatBytes) {
   const ScopedTarget scope(GetParam());

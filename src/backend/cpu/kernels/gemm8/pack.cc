@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/cpu/kernels/gemm8/avx2.h"
 #include "backend/cpu/kernels/gemm8/dot.h"
 
 namespace kiln::cpu {
@@ -14,7 +15,7 @@ int8_t PackedBytes::at(int64_t tap, int64_t i, int64_t j) const {
 }
 
 Result<PackedBytes> pack_bytes(const ByteMatrix& b, int64_t k, int64_t n, int64_t taps) {
-  PackedBytes result{taps, k, n, {}, std::vector<int32_t>(static_cast<size_t>(n)), {}};
+  PackedBytes result{taps, k, n, {}, std::vector<int32_t>(static_cast<size_t>(n)), {}, {}};
   const int64_t panels = ceil_div(n, kDotPanel);
   result.data = TRY(AlignedFloats::zeros(ceil_div(panels * result.panel_bytes(), 4)));
   auto* const bytes = reinterpret_cast<int8_t*>(result.data.data());
@@ -32,6 +33,7 @@ Result<PackedBytes> pack_bytes(const ByteMatrix& b, int64_t k, int64_t n, int64_
     }
     result.column_sums[static_cast<size_t>(j)] = sum;
   }
+  if (uses_half_panels()) result.joined = join_steps(result);
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/cpu/kernels/aligned.h"
+#include "backend/cpu/kernels/gemm8/joined.h"
 
 namespace kiln::cpu {
 
@@ -29,6 +30,7 @@ struct PackedBytes {
   int64_t taps = 1, k = 0, n = 0;
   AlignedFloats data;                ///< its bytes
   std::vector<int32_t> column_sums;  ///< of each of the n columns over all taps
+  JoinedSteps joined;                ///< of machines that multiply half panels, else nothing
   AlignedFloats transformed;         ///< the same weights once more where winograd.h wants them, else nothing
 
   int64_t panel_bytes() const;

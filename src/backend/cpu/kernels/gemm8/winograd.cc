@@ -33,8 +33,8 @@ std::array<int, kPositions> transformed_weights(const PackedBytes& w, int64_t ch
 }  // namespace
 
 bool suits_winograd(const Window& window, int64_t channels, int64_t columns) {
-  constexpr int64_t kLeastChannels = 12, kMostChannels = 128;  // fewer do not pay; more leave the cache
-  bool suits = uses_gathered_rows() && channels >= kLeastChannels && channels <= kMostChannels && columns >= kWide;
+  constexpr int64_t kLeastChannels = 12;  // fewer do not pay
+  bool suits = uses_half_panels() && channels >= kLeastChannels && channels <= kMostDepth && columns >= kWide;
   suits &= window.kernel[0] == 1 && window.in[0] == 1 && window.out[0] == 1 && window.pad[0] == 0;
   for (int axis = 1; axis < 3; ++axis)
     suits &= window.kernel[axis] == 3 && window.stride[axis] == 1 && window.dilation[axis] == 1;
@@ -115,9 +115,9 @@ __attribute__((target("avx2"))) void transform_sums(const int32_t* from, ptrdiff
       const __m256i* const r = rows[y];
       const __m256i left = _mm256_add_epi32(_mm256_add_epi32(r[0], r[1]), r[2]);
       const __m256i right = _mm256_sub_epi32(_mm256_sub_epi32(r[1], r[2]), r[3]);
-      auto* const pixels = to + y * 2 * kDotPanel + j;
+      auto* const pixels = to + y * 2 * kHalfColumns + j;
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(pixels), _mm256_srai_epi32(left, 2));
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(pixels + kDotPanel), _mm256_srai_epi32(right, 2));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(pixels + kHalfColumns), _mm256_srai_epi32(right, 2));
     }
   }
 }

@@ -9,7 +9,9 @@
 
 namespace kiln::cpu {
 
-inline constexpr int64_t kPositions = 16;  ///< of a transformed tile of 4x4
+inline constexpr int64_t kPositions = 16;     ///< of a transformed tile of 4x4
+inline constexpr int64_t kPositionOfAll = 5;  ///< whose sums are added once to each of a tile's pixels
+inline constexpr int64_t kMostDepth = 128;    ///< channels: tiles of more leave the cache
 
 /// Whether such a convolution may go this way: 3x3 without steps, of some channels.
 bool suits_winograd(const Window& window, int64_t channels, int64_t columns);
@@ -31,7 +33,7 @@ struct TransformTile {
 };
 void transform_tile(const TransformTile& tile, int16_t* to);
 
-/// The sums of 2x2 pixels from those of kPositions, `step` apart: to[pixel][kDotPanel], kHalfColumns of each.
+/// The sums of 2x2 pixels from those of kPositions, `step` apart: to[pixel][kHalfColumns].
 void transform_sums(const int32_t* from, ptrdiff_t step, int32_t* to);
 
 }  // namespace kiln::cpu

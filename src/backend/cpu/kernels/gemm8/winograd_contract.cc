@@ -29,7 +29,7 @@ int64_t channels_of(const ByteShape& shape, int64_t k) {
 struct Workspace {
   int64_t column_bytes, padded_bytes, tile_bytes;
   static constexpr int64_t kPositionBytes = kPositions * kHalfRows * kHalfColumns * 4;
-  static constexpr int64_t kPixelBytes = kHalfRows * kPixels * kDotPanel * 4;
+  static constexpr int64_t kPixelBytes = kHalfRows * kPixels * kHalfColumns * 4;
 
   Workspace(const ByteShape& shape, int64_t channels, int64_t columns)
       : column_bytes(3 * cpu::column_bytes(columns)),
@@ -59,7 +59,10 @@ class WinogradContraction {
         memory_(static_cast<std::byte*>(workspace)),
         padded_(reinterpret_cast<uint8_t*>(memory_ + space_.column_bytes)),
         inverse_(y.bytes ? 1 / y.y_scale : 1),
-        columns_(fill_columns(w, scales, epilogue.bias, 0, inverse_, memory_)) {}
+        columns_(fill_columns(w, scales, epilogue.bias, 0, inverse_, memory_)) {
+    // Sums are of four times the weights.
+    for (int64_t j = 0; j < w.n; ++j) columns_.correction[j] *= 4;
+  }
 
   void run(Team& team, const uint8_t* x) const {
     if (all_tiles_ == 0 || w_.n == 0) return;
@@ -94,15 +97,15 @@ class WinogradContraction {
     for (int64_t col = col0; col < std::min(w_.n, col0 + kColumnsOfPart); col += kHalfColumns)
       for (int64_t r = 0; r < count; r += kHalfRows) {
         const int64_t rows = std::min(kHalfRows, count - r);
-        for (int64_t p = 0; p < kPositions; ++p)
-          add_up(WideTile{.a = tiles + p * step + r * depth_,
-                          .b = weights + (col / kHalfColumns * kPositions + p) * depth_ * kHalfColumns,
-                          .depth = depth_,
-                          .rows = static_cast<int>(rows),
-                          .columns = kHalfColumns},
-                 positions + p * kHalfRows * kHalfColumns, kHalfColumns);
+        multiply_positions({.a = tiles + r * depth_,
+                            .step = step,
+                            .b = weights + col / kHalfColumns * kPositions * depth_ * kHalfColumns,
+                            .depth = depth_,
+                            .positions = kPositions,
+                            .corrected = kPositionOfAll},
+                           columns_.correction + col, positions);
         for (int64_t t = 0; t < rows; ++t)
-          transform_sums(positions + t * kHalfColumns, kHalfRows * kHalfColumns, pixels + t * kPixels * kDotPanel);
+          transform_sums(positions + t * kHalfColumns, kHalfRows * kHalfColumns, pixels + t * kPixels * kHalfColumns);
         finish_half(pixels, rows * kPixels, places + r * kPixels, std::min(kHalfColumns, w_.n - col), finish_at(col));
       }
   }
