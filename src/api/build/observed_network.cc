@@ -69,7 +69,7 @@ Result<void*> ObservedNetwork::random_input(size_t input) {
     view.set(i, is_float(dtype) ? 1.7 * (2 * share - 1) : static_cast<double>(share < 0.5));
   }
   inputs_.resize(plan().inputs.size());
-  void* const memory = TRY(grow(inputs_[input], dtype, extents));
+  void* const memory = TRY(grow(inputs_[input], plan().inputs[input], extents));
   TRY(device_.copy_from_host(memory, fresh.data.data(), static_cast<int64_t>(fresh.data.size()), *stream_));
   TRY(stream_->synchronize());
   return memory;
@@ -117,12 +117,13 @@ Status ObservedNetwork::count(const std::string& name, const void* data, const E
 
 Result<void*> ObservedNetwork::memory_of(int output, const Extents& extents) {
   outputs_.resize(plan().outputs.size());
-  return grow(outputs_[static_cast<size_t>(output)], plan().outputs[static_cast<size_t>(output)].dtype, extents);
+  return grow(outputs_[static_cast<size_t>(output)], plan().outputs[static_cast<size_t>(output)], extents);
 }
 
-Result<void*> ObservedNetwork::grow(Buffer& buffer, DType dtype, const Extents& extents) {
-  const int64_t bytes = std::max<int64_t>(kiln::size_bytes(dtype, volume(extents)), 1);
-  if (buffer.size_bytes() < bytes) buffer = TRY(device_.allocate_pinned(bytes));
+Result<void*> ObservedNetwork::grow(Buffer& buffer, const plan::IoTensor& tensor, const Extents& extents) {
+  const int64_t bytes = std::max<int64_t>(kiln::size_bytes(tensor.dtype, volume(extents)), 1);
+  if (buffer.size_bytes() < bytes)
+    buffer = TRY(tensor.is_shape ? device_.allocate_pinned(bytes) : device_.allocate(bytes));
   return static_cast<void*>(buffer.data());
 }
 

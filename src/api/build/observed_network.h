@@ -56,8 +56,8 @@ class ObservedNetwork final : private runtime::OutputMemory {
   Status count(const std::string& name, const void* data, const Extents& extents,
                std::map<std::string, RangeHistogram>& histograms);
   Result<void*> memory_of(int output, const Extents& extents) override;
-  /// Memory for a tensor. The host reaches it, too: shape tensors are the host's.
-  Result<void*> grow(Buffer& buffer, DType dtype, const Extents& extents);
+  /// Memory for a tensor, which the host reaches where it is a shape tensor.
+  Result<void*> grow(Buffer& buffer, const plan::IoTensor& tensor, const Extents& extents);
 
   Device& device_;
   std::vector<std::string> names_;        ///< of what is observed, sorted
