@@ -34,6 +34,7 @@ try:
     import torch
     from onnx import numpy_helper
 
+    import sweep_forms
     import sweep_language
     import sweep_other
     import sweep_vision
@@ -298,7 +299,7 @@ def main():
         with open(results_path) as file:
             known = {result["name"]: result for result in map(json.loads, file)}
     share, shares = map(int, os.environ.get("KILN_SWEEP_SHARE", "0/1").split("/"))
-    entries = {**sweep_other.entries(), **sweep_language.entries(), **sweep_vision.entries()}
+    entries = {**sweep_other.entries(), **sweep_forms.entries(), **sweep_language.entries(), **sweep_vision.entries()}
     jobs = [(f"{name}/{exporter}", entry, exporter) for name, entry in entries.items() for exporter in entry.exporters]
     warm_up()
     results = []

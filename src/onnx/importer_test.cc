@@ -107,6 +107,12 @@ TEST(Importer, ListsProblemsOfTheModelWithThoseOfItsNodes) {
             "node 'foo' (com.acme.Foo): input 'nowhere' is made by no node, and is no input or initializer\n"
             "node 'foo' (com.acme.Foo) of x f32[2]: Kiln has no importer for operator Foo of domain 'com.acme'\n");
 }
+TEST(Importer, SaysHowFilesForOneCpuAreSaved) {
+  const std::string got =
+      import_node(node("Conv", {"x", "w"}, {"y"}, "c", {}, "com.microsoft.nchwc"), {value("x", kFloat, {2})});
+  EXPECT_NE(got.find("'com.microsoft.nchwc' is for kernels of one kind of CPU; save the model by"), std::string::npos)
+      << got;
+}
 
 TEST(Importer, SaysWhatABadNodeGot) {
   EXPECT_EQ(import_node(node("Conv", {"x", "w"}, {"y"}, "conv1"),

@@ -32,6 +32,12 @@ const CaseTable<Pooling> kCases{
       .post_pads = {1, 1},
       .padding = PaddingMode::kRoundUpInside},
      {{{1, 4, 4, 8}}}},
+    {"max, round up from nothing",
+     {.window = {4, 5}, .strides = {4, 3}, .padding = PaddingMode::kRoundUpInside},
+     {{{2, 5, 1, 3}}}},
+    {"average, round up from nothing",
+     {.kind = PoolingKind::kAverage, .window = {9, 4}, .strides = {9, 2}, .padding = PaddingMode::kRoundUpInside},
+     {{{2, 5, 2, 7}}}},
     {"max, same upper", {.window = {3, 3}, .strides = {2, 2}, .padding = PaddingMode::kSameUpper}, {{{1, 3, 8, 7}}}},
     {"max, same lower", {.window = {2, 4}, .strides = {1, 2}, .padding = PaddingMode::kSameLower}, {{{1, 3, 8, 7}}}},
     {"max of a large window", {.window = {13, 13}, .pre_pads = {6, 6}, .post_pads = {6, 6}}, {{{1, 9, 13, 14}}}},
@@ -129,6 +135,8 @@ TEST(Pooling, SaysWhatIsWrong) {
             "window is [2], with 1 entries; x f32[1, 3, 8, 8] has 2 spatial axes");
   EXPECT_EQ(infer_error(Pooling{.window = {9, 9}}, {{{1, 3, 8, 8}}}),
             "the window reaches over 9 elements of axis 2, which has 8 and pads of 0 and 0");
+  EXPECT_EQ(infer_error(Pooling{.window = {9}, .strides = {2}, .padding = PaddingMode::kRoundUpInside}, {{{1, 3, 7}}}),
+            "the window reaches over 9 elements of axis 2, which has 7 and pads of 0 and 0");
   EXPECT_EQ(infer_error(Pooling{.kind = PoolingKind::kAverage, .window = {2}}, {{{1, 3, 8}, DType::kI32}}),
             "x is i32[1, 3, 8]; average pooling takes a float type");
 }

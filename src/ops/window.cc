@@ -58,12 +58,14 @@ Result<sym::Expr> window_extent(InferContext& cx, sym::Expr in, const WindowAxis
   const sym::Expr stride = window.stride;
   if (is_same(mode)) return sym::ceil_div(in, stride);
   const sym::Expr padded = in + sym::Expr(window.pre + window.post), reach = window.reach();
-  if (sym::provably_less(padded, reach))
+  // Of a window that rounds up inside, less than a stride may reach beyond all pads, as of any other last window.
+  const sym::Expr least = mode == PaddingMode::kRoundUpInside ? reach - (stride - 1) : reach;
+  if (sym::provably_less(padded, least))
     return error(Code::kInvalidArgument, "the window reaches over ", reach, " elements of axis ", axis, ", which has ",
                  in, " and pads of ", window.pre, " and ", window.post);
-  if (!sym::provably_less_equal(reach, padded))
+  if (!sym::provably_less_equal(least, padded))
     TRY(sym::assume(cx.assumptions(),
-                    {sym::Relation::kLessEqual, reach, padded, str("the window must fit into padded axis ", axis)}));
+                    {sym::Relation::kLessEqual, least, padded, str("the window must fit into padded axis ", axis)}));
   const sym::Expr steps = padded - reach;
   if (mode == PaddingMode::kExplicitRoundDown) return sym::floor_div(steps, stride) + 1;
   const sym::Expr up = sym::ceil_div(steps, stride) + 1;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ops/cast.h"
+#include "ops/unary.h"
 #include "passes/rewrite.h"
 
 namespace kiln::passes {
@@ -61,6 +62,15 @@ Status simplify_casts(ir::Graph& graph, PassContext&) {
     if (!holds(through, from) || !(same_kind || holds(to, from) || to == DType::kBool)) return {};
     const ir::ValueId x = found.value("x");
     return patch.replace(found.value("outer"), to == from ? x : TRY(patch.add(ops::Cast{to}, {x})));
+  }));
+  // PyTorch asks for infinity in FP64, whatever the type is.
+  const ir::Pattern asked = ir::op<ops::Unary>("y", ir::op<ops::Cast>("wide", ir::any("x")));
+  TRY(rewrite(graph, asked, [](const ir::Capture& found, ir::Patch& patch) -> Status {
+    const ops::Unary op = found.op<ops::Unary>("y");
+    const DType from = found.type("x").dtype, to = found.type("wide").dtype;
+    const bool asks = op.kind == ops::UnaryKind::kIsInf || op.kind == ops::UnaryKind::kIsNan;
+    if (!asks || !is_float(from) || !is_float(to) || !holds(to, from)) return {};
+    return patch.replace(found.value("y"), TRY(patch.add(op, {found.value("x")})));
   }));
   return rewrite(graph, ir::op<ops::Cast>("y", ir::any("x")), [](const ir::Capture& found, ir::Patch& patch) -> Status {
     return found.type("x").dtype == found.type("y").dtype ? patch.replace(found.value("y"), found.value("x"))

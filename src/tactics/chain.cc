@@ -33,7 +33,7 @@ class Grower {
       grew = false;
       for (const ir::NodeId id : std::vector(frontier.begin(), frontier.end())) {
         if (inside_.contains(id) || !joins(id) || inside_.size() >= kMostNodes) continue;
-        if (code_ + code_of(id) > kMostCode) continue;
+        if (code_ + code_of(id) > kMostCode || reads_too_much_with(id)) continue;
         insert(id);
         frontier.merge(producers_of(id));
         grew = true;
@@ -100,6 +100,27 @@ class Grower {
     }
     if (!has_floats && !result.empty()) result.erase(std::prev(result.end()));
     return result;
+  }
+
+  /// Whether the chain would read more tensors than a nest may if the node joined it.
+  bool reads_too_much_with(ir::NodeId joining) const {
+    if (2 * inside_.size() + 3 <= kMostLeaves) return false;  // a node reads three tensors, one of which another made
+    const auto has = [&](ir::NodeId id) { return id == joining || inside_.contains(id); };
+    std::set<ir::ValueId> leaves;
+    const auto add_leaves = [&](ir::NodeId id) {
+      if (is_expand(id) || is_move(id)) return;
+      for (ir::ValueId value : graph_.node(id).inputs) {
+        if (value == ir::ValueId::kNone) continue;
+        ir::NodeId producer = graph_.value(value).producer;
+        for (; producer != ir::NodeId::kNone && has(producer) && is_expand(producer);
+             producer = graph_.value(value).producer)
+          value = graph_.node(producer).inputs[0];
+        if (producer == ir::NodeId::kNone || !has(producer) || is_move(producer)) leaves.insert(value);
+      }
+    };
+    std::ranges::for_each(inside_, add_leaves);
+    add_leaves(joining);
+    return leaves.size() > kMostLeaves;
   }
 
   bool is_expand(ir::NodeId id) const { return graph_.node(id).op.as<ops::Expand>() != nullptr; }

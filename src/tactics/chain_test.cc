@@ -40,6 +40,22 @@ TEST(Chain, HasTheQuantizeOfWhatIsNoProduct) {
   EXPECT_EQ(leaves_of("q = Quantize{to=i8}(x, s); e = Dequantize(q, s); y = ElementWise{kind=sum}(c, e); return y"),
             " f32 f32");
 }
+TEST(Chain, StopsWhereItWouldReadMoreThanANestMay) {
+  std::string text = "a0: f32[2]";
+  for (int i = 1; i < 20; ++i) text += str("; a", i, ": f32[2]");
+  text += "; s0 = ElementWise{kind=sum}(a0, a1)";
+  for (int i = 1; i < 19; ++i) text += str("; s", i, " = ElementWise{kind=sum}(s", i - 1, ", a", i + 1, ")");
+  const auto graph = ir::parse(text + "; return s18");
+  ASSERT_TRUE(graph) << graph.error().message;
+  const ir::NodeId last = graph->value(graph->outputs()[0].value).producer;
+  const auto behind = grow_chain(*graph, last);
+  ASSERT_TRUE(behind) << behind.error().reason;
+  EXPECT_EQ(behind->leaves.size(), 16U);
+  ASSERT_EQ(behind->nodes.size(), 15U);
+  const auto before = grow_chain(*graph, graph->value(graph->node(behind->nodes[0]).inputs[0]).producer);
+  ASSERT_TRUE(before) << before.error().reason;
+  EXPECT_EQ(before->nodes.size(), 4U);
+}
 
 }  // namespace
 }  // namespace kiln

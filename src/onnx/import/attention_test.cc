@@ -8,6 +8,7 @@ namespace {
 
 using namespace test;
 using Doubles = std::vector<double>;
+constexpr int64_t kInt32 = 6;
 
 Fed heads(const Doubles& numbers) {
   return fed(kFloat, DType::kF32, {1, 1, static_cast<int64_t>(numbers.size()), 1}, numbers);
@@ -99,6 +100,32 @@ TEST(ImportAttention, SoftcapsLetNoMaskedKeysIn) {
   const Fed mask = bools({2, 4}, {1, 0, 1, 0, 0, 0, 0, 1});
   for (const int64_t version : {23, 24, 25})
     expect_near(means(mask, {float_attribute("softcap", 0.5)}, version), {2.5, 8});
+}
+/// What com.microsoft's Attention makes of two samples by lengths of their keys; the batches of x and of the mask are
+/// two open extents of the model. Scores are 0, and values are x.
+Result<std::vector<HostTensor>> by_lengths(const std::vector<int64_t>& lengths) {
+  const Proto attention =
+      node("Attention", {"x", "w", "bias", "mask"}, {"y"}, "m", {int_attribute("num_heads", 1)}, "com.microsoft");
+  Proto whole = model(graph({{attention},
+                             {value("x", kFloat, {-1, 2, 1}), value("mask", kInt32, {-1})},
+                             {value("y")},
+                             {floats("w", {1, 3}, {0, 0, 1}), floats("bias", {3}, {0, 0, 0})}}));
+  const Imported imported = import_proto(whole.message(field::model::kOpsetImport, opset("com.microsoft", 1)));
+  EXPECT_TRUE(imported.status) << text_of(imported);
+  if (!imported.status) return std::unexpected(imported.status.error());
+  const std::vector<HostTensor> given{
+      HostTensor::of(DType::kF32, {2, 2, 1}, std::vector<double>{1, 3, 4, 8}),
+      HostTensor::of_ints(DType::kI32, Extents{static_cast<int64_t>(lengths.size())}, lengths)};
+  return ir::interpret(imported.graph, given);
+}
+TEST(ImportAttention, LengthsOfAMaskMayHaveABatchOfTheirOwn) {
+  const auto y = by_lengths({1, 2});
+  ASSERT_TRUE(y) << y.error().message;
+  expect_near(numbers_of((*y)[0]), {1, 1, 6, 6});
+  const auto three = by_lengths({1, 2, 2});
+  ASSERT_FALSE(three);
+  EXPECT_NE(three.error().message.find("lengths of the mask and samples are equal"), std::string::npos)
+      << three.error().message;
 }
 
 }  // namespace

@@ -59,6 +59,63 @@ TEST(ImportDet, SaysWhatIsWrong) {
   has(det({33, 33}), "a determinant of 33 rows; 1 to 32 are supported");
 }
 
+/// The indices of a MaxPool of x, all of whose extents the model leaves open.
+Numbers indices_of_open(const Extents& extents, const Numbers& numbers, const std::vector<Proto>& attributes) {
+  Proto pool = node("MaxPool", {"x"}, {"maxima", "y"}, "p");
+  for (const Proto& attribute : attributes) pool.message(field::node::kAttribute, attribute);
+  const Proto x = floats_input("x", Extents(extents.size(), -1));
+  const Imported imported = import_proto(model(graph({{pool}, {x}, {value("y", kInt64)}, {}}), {}, 22));
+  EXPECT_TRUE(imported.status) << text_of(imported);
+  if (!imported.status) return {};
+  const std::vector<HostTensor> given{HostTensor::of(DType::kF32, extents, numbers)};
+  const auto y = ir::interpret(imported.graph, given);
+  EXPECT_TRUE(y) << y.error().message;
+  return y ? View((*y)[0]).numbers() : Numbers();
+}
+TEST(ImportMaxPool, FindsMaximaInOpenExtents) {
+  const std::vector<Proto> same{ints_attribute("kernel_shape", {3}), ints_attribute("strides", {2}),
+                                text_attribute("auto_pad", "SAME_UPPER")};
+  EXPECT_EQ(indices_of_open({2, 1, 5}, {1, 5, 2, 0, 9, 7, 7, 1, 8, 3}, same), (Numbers{1, 1, 4, 5, 8, 8}));
+  EXPECT_EQ(indices_of_open({1, 1, 4}, {4, 3, 6, 6}, same), (Numbers{2, 2}));
+  std::vector<Proto> square{ints_attribute("kernel_shape", {2, 2})};
+  EXPECT_EQ(indices_of_open({1, 1, 2, 3}, {1, 2, 3, 9, 5, 6}, square), (Numbers{3, 5}));
+  square.push_back(int_attribute("storage_order", 1));
+  EXPECT_EQ(indices_of_open({1, 1, 2, 3}, {1, 2, 3, 9, 5, 6}, square), (Numbers{1, 5}));
+}
+
+/// MatMul of INT64.
+Numbers int_product(const Extents& a, const Numbers& left, const Extents& b, const Numbers& right) {
+  Proto values[2];
+  for (const Extents* extents : {&a, &b}) {
+    const Extents& e = *extents;
+    values[extents == &b] = e.size() == 1   ? value(extents == &b ? "b" : "a", kInt64, {e[0]})
+                            : e.size() == 2 ? value(extents == &b ? "b" : "a", kInt64, {e[0], e[1]})
+                                            : value(extents == &b ? "b" : "a", kInt64, {e[0], e[1], e[2]});
+  }
+  const Imported imported = import_proto(
+      model(graph({{node("MatMul", {"a", "b"}, {"y"})}, {values[0], values[1]}, {value("y", kInt64)}, {}})));
+  EXPECT_TRUE(imported.status) << text_of(imported);
+  if (!imported.status) return {};
+  const std::vector<HostTensor> given{HostTensor::of(DType::kI64, a, left), HostTensor::of(DType::kI64, b, right)};
+  const auto y = ir::interpret(imported.graph, given);
+  EXPECT_TRUE(y) << y.error().message;
+  return y ? View((*y)[0]).numbers() : Numbers();
+}
+TEST(ImportMatMul, MultipliesIntegers) {
+  const Numbers b{1, 0, 2, 0, 1, 3};  // [3, 2] or [2, 3]
+  EXPECT_EQ(int_product({2, 3}, {1, 2, 3, 4, 5, 6}, {3, 2}, b), (Numbers{8, 9, 20, 18}));
+  EXPECT_EQ(int_product({3}, {1, 2, 3}, {3, 2}, b), (Numbers{8, 9}));
+  EXPECT_EQ(int_product({2, 3}, {1, 2, 3, 4, 5, 6}, {3}, {1, 0, -1}), (Numbers{-2, -2}));
+  EXPECT_EQ(int_product({3}, {1, 2, 3}, {3}, {4, 5, 6}), Numbers{32});
+  EXPECT_EQ(int_product({2, 1, 2}, {1, 2, 3, 4}, {2, 1}, {5, 6}), (Numbers{17, 39}));
+  EXPECT_EQ(int_product({1, 2}, {1, 2}, {2, 2, 1}, {1, 2, 3, 4}), (Numbers{5, 11}));
+  EXPECT_EQ(int_product({2}, {1, 2}, {2, 2, 1}, {1, 2, 3, 4}), (Numbers{5, 11}));
+}
+TEST(ImportMatMul, IntegersMustMeet) {
+  has(import_node(node("MatMul", {"x", "u"}, {"y"}, "m"), {value("x", kInt64, {2, 3}), value("u", kInt64, {1, 2})}),
+      "columns of a and rows of b are 3 and 1; they must be equal");
+}
+
 TEST(ImportCol2Im, AddsWhereBlocksMeet) {
   // Blocks of 2 pixels, one pixel apart: the middle ones get two.
   EXPECT_EQ(run(node("Col2Im", {"a", "image", "block"}, {"y"}, "c"), {{{1, 2, 3}, {1, 2, 3, 10, 20, 30}}},

@@ -12,38 +12,32 @@ using ops::ElementWiseKind;
 constexpr int64_t kMostTaps = 1024;
 constexpr int64_t kLargestPlane = int64_t{1} << 30;  // elements of a channel: with pads, indices fit in int64
 
-/// The spatial geometry of a pool whose extents are known.
+/// The spatial geometry of a pool.
 struct Windows {
-  Extents in, out, pads;  ///< pads: before each axis
+  SymbolicValues in, out, pads;  ///< pads: before each axis
   const ops::Pooling& pool;
 
   size_t axes() const { return in.size(); }
-  /// The element of x that tap `tap` of output `o` reads along `axis`; may lie outside.
-  int64_t position(size_t axis, int64_t o, int64_t tap) const {
-    return o * pool.strides[axis] + tap * pool.dilations[axis] - pads[axis];
-  }
+  /// The element of x that tap `tap` of output 0 reads along `axis`; may lie outside.
+  sym::Expr first_position(size_t axis, int64_t tap) const { return tap * pool.dilations[axis] - pads[axis]; }
 };
 
-Result<Extents> spatial_extents(ImportContext& cx, ValueId value) {
-  Extents result;
-  for (int axis = 2; axis < cx.rank(value); ++axis) {
-    const auto extent = cx.extent(value, axis).constant();
-    if (!extent) return error(Code::kUnsupported, "indices of a maximum need constant extents; x is ", cx.type(value));
-    result.push_back(*extent);
-  }
+SymbolicValues spatial_extents(const ImportContext& cx, ValueId value) {
+  SymbolicValues result;
+  for (int axis = 2; axis < cx.rank(value); ++axis) result.push_back(cx.extent(value, axis));
   return result;
 }
 
-int64_t pad_before(const ops::Pooling& pool, size_t axis, int64_t in, int64_t out) {
+sym::Expr pad_before(const ops::Pooling& pool, size_t axis, sym::Expr in, sym::Expr out) {
   if (!is_same(pool.padding)) return pool.pre_pads[axis];
-  const int64_t reach = (out - 1) * pool.strides[axis] + (pool.window[axis] - 1) * pool.dilations[axis] + 1;
-  const int64_t total = std::max<int64_t>(reach - in, 0);
-  return pool.padding == ops::PaddingMode::kSameUpper ? total / 2 : total - total / 2;
+  const sym::Expr reach = (out - 1) * pool.strides[axis] + (pool.window[axis] - 1) * pool.dilations[axis] + 1;
+  const sym::Expr total = sym::max(reach - in, 0);
+  return pool.padding == ops::PaddingMode::kSameUpper ? sym::floor_div(total, 2) : sym::ceil_div(total, 2);
 }
 
 /// Distances, by axis, of two neighbours in the indices of a channel.
-Extents index_strides(const Windows& w, bool column_major) {
-  Extents strides(w.axes(), 1);
+SymbolicValues index_strides(const Windows& w, bool column_major) {
+  SymbolicValues strides(w.axes(), 1);
   for (size_t k = 1; k < w.axes(); ++k) {
     const size_t axis = column_major ? k : w.axes() - 1 - k, before = column_major ? axis - 1 : axis + 1;
     strides[axis] = strides[before] * w.in[before];
@@ -53,9 +47,9 @@ Extents index_strides(const Windows& w, bool column_major) {
 
 /// The index, within a channel, of the element that each output's tap 0 reads: [1, 1, out...]. The distance from tap 0
 /// to another tap is the same at every output, so no index tensor need be as large as y.
-Result<ValueId> first_tap_indices(ImportContext& cx, const Windows& w, const Extents& strides) {
+Result<ValueId> first_tap_indices(ImportContext& cx, const Windows& w, const SymbolicValues& strides) {
   const int rank = static_cast<int>(w.axes()) + 2;
-  int64_t first = 0;
+  sym::Expr first = 0;
   for (size_t axis = 0; axis < w.axes(); ++axis) first -= w.pads[axis] * strides[axis];
   ValueId indices = TRY(scalar_value(cx, first));
   for (size_t axis = 0; axis < w.axes(); ++axis) {
@@ -67,8 +61,8 @@ Result<ValueId> first_tap_indices(ImportContext& cx, const Windows& w, const Ext
 }
 
 /// How far a tap is from tap 0.
-int64_t offset_of(const Windows& w, const Extents& strides, const Extents& tap) {
-  int64_t offset = 0;
+sym::Expr offset_of(const Windows& w, const SymbolicValues& strides, const Extents& tap) {
+  sym::Expr offset = 0;
   for (size_t axis = 0; axis < w.axes(); ++axis) offset += tap[axis] * w.pool.dilations[axis] * strides[axis];
   return offset;
 }
@@ -80,7 +74,7 @@ Result<ValueId> tap_values(ImportContext& cx, const Windows& w, const Extents& t
   along.fill = lowest;
   for (size_t axis = 0; axis < w.axes(); ++axis) {
     along.axes.push_back(static_cast<int64_t>(axis) + 2);
-    along.starts.push_back(w.position(axis, 0, tap[axis]));
+    along.starts.push_back(w.first_position(axis, tap[axis]));
     along.sizes.push_back(w.out[axis]);
     along.strides.push_back(w.pool.strides[axis]);
   }
@@ -90,16 +84,16 @@ Result<ValueId> tap_values(ImportContext& cx, const Windows& w, const Extents& t
 }  // namespace
 
 Result<ValueId> max_pool_indices(ImportContext& cx, const ops::Pooling& pool, ValueId x, ValueId y, bool column_major) {
-  Windows w{TRY(spatial_extents(cx, x)), TRY(spatial_extents(cx, y)), {}, pool};
+  Windows w{spatial_extents(cx, x), spatial_extents(cx, y), {}, pool};
   for (size_t axis = 0; axis < w.axes(); ++axis) w.pads.push_back(pad_before(pool, axis, w.in[axis], w.out[axis]));
   const int64_t num_taps = TRY(checked_volume(pool.window));
   if (num_taps > kMostTaps)
     return error(Code::kUnsupported, "indices of a maximum over ", num_taps, " elements; at most ", kMostTaps);
-  const auto plane_elements = checked_volume(w.in);
-  if (!plane_elements || *plane_elements > kLargestPlane)
+  const sym::Expr plane_elements = sym::product(w.in);
+  if (!plane_elements.is_valid() || plane_elements.min() > kLargestPlane)
     return error(Code::kUnsupported, "indices of a maximum in channels of ", w.in, " elements; at most ",
                  kLargestPlane);
-  const Extents strides = index_strides(w, column_major);
+  const SymbolicValues strides = index_strides(w, column_major);
   const bool floats = is_float(cx.dtype(x));
   const ValueId lowest = scalar_of(cx,
                                    floats                      ? -std::numeric_limits<double>::infinity()
@@ -123,7 +117,7 @@ Result<ValueId> max_pool_indices(ImportContext& cx, const ops::Pooling& pool, Va
   const ValueId channels = TRY(scalar_value(cx, cx.extent(x, 1), DType::kI64));
   const ValueId plane =
       TRY(binary(cx, ElementWiseKind::kSum, TRY(binary(cx, ElementWiseKind::kProd, sample, channels)), channel));
-  const ValueId size = cx.add_constant(HostTensor::of_ints(DType::kI64, {}, Extents{*plane_elements}));
+  const ValueId size = TRY(scalar_value(cx, plane_elements));
   return binary(cx, ElementWiseKind::kSum, indices, TRY(binary(cx, ElementWiseKind::kProd, plane, size)));
 }
 

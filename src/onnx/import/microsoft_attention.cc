@@ -34,20 +34,17 @@ Result<double> scale_of(ImportContext& cx, ValueId q) {
 }
 Result<double> masked_value(ImportContext& cx) { return TRY(cx.node().get_float("mask_filter_value", -10000)); }
 
-/// Whether a vector of lengths has one for each batch, or two, or neither for sure.
-bool has_each(ImportContext& cx, ValueId vector, sym::Expr batch, int64_t times) {
-  return sym::provably_equal(cx.extent(vector, 0), batch * times);
-}
-
 /// The bias of a mask: lengths or [ends, starts] of samples, or [batch, keys], [batch, queries, keys],
 /// [batch, 1, longest, longest] of 0 and 1.
 Result<ValueId> mask_bias(ImportContext& cx, ValueId mask, ValueId scores, sym::Expr past) {
   const sym::Expr batch = cx.extent(scores, 0), queries = cx.extent(scores, 2), keys = cx.extent(scores, 3);
   ValueId allowed = ValueId::kNone;
   if (cx.rank(mask) == 1) {
-    const bool starts = has_each(cx, mask, batch, 2) && batch != sym::Expr(0);
-    TRY(require(starts || has_each(cx, mask, batch, 1), "the mask is ", cx.type(mask), " and there are ", batch,
-                " samples; a length each, or an end and a start, are needed"));
+    const bool starts = sym::provably_equal(cx.extent(mask, 0), batch * 2) && batch != sym::Expr(0);
+    TRY(require(starts || !sym::provably_different(cx.extent(mask, 0), batch), "the mask is ", cx.type(mask),
+                " and there are ", batch, " samples; a length each, or an end and a start, are needed"));
+    // Exporters call the batches of two inputs by two names: whether they are equal, the run says.
+    if (!starts) TRY(require_equal(cx, cx.extent(mask, 0), batch, "lengths of the mask and samples"));
     const ValueId key = TRY(indices_along(cx, keys, 3, 4, cx.dtype(mask)));
     const auto of_batch = [&](sym::Expr first) -> Result<ValueId> {
       return reshape(cx, TRY(part(cx, mask, 0, first, batch)), {batch, 1, 1, 1});

@@ -148,6 +148,10 @@ Result<std::optional<PluginIdentity>> known_plugin(const NodeDef& node, PluginSo
 }
 
 Status no_importer(const NodeDef& node, PluginSource* source) {
+  if (node.domain == "com.microsoft.nchwc")
+    return error(Code::kUnsupported, "operator ", node.op_type, " of domain '", node.domain,
+                 "' is for kernels of one kind of CPU; save the model by ONNX Runtime's ORT_ENABLE_EXTENDED, not "
+                 "ORT_ENABLE_ALL");
   const std::string plugin = source ? str(", and no creator of ", TRY(plugin_of(node)), " is registered") : "";
   return error(Code::kUnsupported, "Kiln has no importer for operator ", node.op_type, " of domain '",
                node.domain.empty() ? "ai.onnx" : node.domain, "'", plugin);

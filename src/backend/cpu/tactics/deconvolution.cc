@@ -13,9 +13,7 @@ class DeconvolutionTactic final : public Tactic {
   Match match(const TacticContext& cx, ir::NodeId root) const override {
     auto found = match_epilogue(cx.graph, root, is_deconvolution, 1);
     if (!found) return std::unexpected(found.error());
-    const ir::Node& node = cx.graph.node(found->contraction);
-    if (!cx.graph.constant(node.inputs[1])) return reject("w is computed at run time; the kernel packs constants");
-    return contraction_region(cx, root, *found);
+    return static_filter_region(cx, root, *found);
   }
 
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {

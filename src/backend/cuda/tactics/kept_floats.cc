@@ -13,6 +13,7 @@
 #include "ops/grid_sample.h"
 #include "ops/non_max_suppression.h"
 #include "ops/recurrence.h"
+#include "ops/resize.h"
 #include "ops/roi_align.h"
 #include "ops/scatter.h"
 #include "ops/select.h"
@@ -338,7 +339,8 @@ Result<KeptFloats> floats_to_keep(const ir::Graph& graph, DType half, std::vecto
 }
 
 bool is_position(const Op& op, size_t operand) {
-  return operand == 1 && (op.as<ops::GridSample>() || op.as<ops::RoiAlign>());
+  return (operand == 1 && (op.as<ops::GridSample>() || op.as<ops::RoiAlign>())) ||
+         (operand > 0 && op.as<ops::Resize>());  // scales decide extents, too
 }
 
 bool needs_all_digits(const ir::Graph& graph, ir::NodeId id) {

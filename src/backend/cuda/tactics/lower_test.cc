@@ -347,6 +347,17 @@ TEST(LowerFloats, KeepsMasksInFloat) {
   }
 }
 
+/// Scales of the run, which a model has from its extents, say how large the picture becomes.
+TEST(LowerFloats, KeepsScalesOfAResizeInFloat) {
+  const ir::Graph graph = lowered_graph(
+      "x: f32[1, 4, 8, 8]; w: f32[4, 4, 1, 1]; r: f32[4]; y = Convolution(x, w); q = Unary{kind=sqrt}(r); "
+      "s = Resize{dims=[1, 4, 16, 16]}(y, _, _, q); z = Convolution(s, w); return z",
+      {.fp16 = true});
+  auto types = types_of(graph);
+  EXPECT_EQ(types["q"], DType::kF32);
+  EXPECT_EQ(types["s"], DType::kF16);
+}
+
 /// Positions stay FP32 beside an image in halves, and so does what makes them, back to the contraction.
 TEST(LowerFloats, KeepsPositionsInFloat) {
   const std::string text =
