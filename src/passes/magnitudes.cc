@@ -83,7 +83,8 @@ double filter_terms(const TensorType& w, int64_t outputs_axis) {
   return terms;
 }
 
-double sum_of(double a, double b) { return std::hypot(a, b); }
+/// Not std::hypot, which older systems' libraries have under another version.
+double sum_of(double a, double b) { return std::sqrt(a * a + b * b); }
 
 std::optional<double> contraction(const Inputs& in) {
   const Op& op = in.node.op;
