@@ -43,8 +43,8 @@ Result<std::vector<WindowAxis>> window_axes(const T& op, std::span<const int64_t
 /// The number of windows along an axis of extent `in`; with I = in, M = I + pre + post:
 ///   kExplicitRoundDown  floor((M - reach) / stride) + 1        kExplicitRoundUp  ceil((M - reach) / stride) + 1
 ///   kSame*              ceil(I / stride)
-///   kRoundUpInside      kExplicitRoundUp's, but at most floor((I + pre - 1) / stride) + 1; M may be less than reach, by
-///                       less than a stride
+///   kRoundUpInside      kExplicitRoundUp's, but at most floor((I + pre - 1) / stride) + 1; M may be less than
+///                       reach, by less than a stride
 /// `axis` is named in the error of an input that is too short, or in the assumption that it is not.
 Result<sym::Expr> window_extent(InferContext& cx, sym::Expr in, const WindowAxis& window, PaddingMode mode, int axis);
 /// The axis with the pads that `mode` implies for an input of extent `in`: as they are, or of kSame*
