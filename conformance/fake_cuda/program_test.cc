@@ -203,7 +203,7 @@ TEST(CpuPlan, IsWritten) {
 }
 
 TEST_F(FakeCudaProgram, RefusesPlansOfTheCpu) {
-  const std::string path = testing::TempDir() + "kiln_cpu_" + std::to_string(getpid()) + ".plan";
+  const std::string path = ::testing::TempDir() + "kiln_cpu_" + std::to_string(getpid()) + ".plan";
   ASSERT_EQ(run_again("KILN_DEVICE=cpu KILN_TEST_WRITE_PLAN='" + path + "'", "CpuPlan.*"), 0);
   std::ifstream file(path, std::ios::binary);
   const std::string plan((std::istreambuf_iterator<char>(file)), {});
