@@ -12,6 +12,8 @@ last row), which are computed while the network before is measured. With a live 
   --again 1          builds once more, to see what the caches save
   --flags=FLAGS      for trtexec's builds, with spaces between them: --flags=--tacticSources=-CUBLAS_LT leaves NVIDIA's
                      libraries out
+  --half-io          FP32 inputs and outputs of the network are FP16 at the engine's edge, as they are for torch.compile:
+                     caches of keys and values weigh as much as weights do
   --beside FILE      figures of another call (its --out), for the column "other flags"
   --peer SCRIPT      has cases() and measure(), as torch_gpu.py beside README.md's table of peers
   --live CASE,...    these are measured beside SCRIPT's torch.compile, which takes minutes to prepare
@@ -60,8 +62,8 @@ PEERS = {
 
 
 class Case:
-    def __init__(self, text, zoo):
-        self.text = text
+    def __init__(self, text, zoo, half_io=False):
+        self.text, self.half_io = text, half_io
         self.name, _, extents = text.partition(":")
         self.numbers = [int(number) for number in extents.split("x") if number]
         self.model = os.path.join(zoo, self.name, "model.onnx")
@@ -78,10 +80,13 @@ class Case:
         self.folder, self.inputs, self.files, some = folder, {}, {}, {}
         for info in session.get_inputs():
             shape = [self.symbols.get(extent, extent) for extent in info.shape]
-            self.inputs[info.name] = random_input(info, shape)
+            value = random_input(info, shape)
+            self.inputs[info.name] = at_the_edge(value, self.half_io)
             self.files[info.name] = os.path.join(folder, f"{len(self.files)}.bin")
             self.inputs[info.name].tofile(self.files[info.name])
-            some[info.name] = rows(self.inputs[info.name], info.shape.index("batch") if "batch" in info.shape else None)
+            axis = info.shape.index("batch") if "batch" in info.shape else None
+            some[info.name] = rows(self.inputs[info.name], axis).astype(value.dtype)
+        self.formats = formats_of(session) if self.half_io else []
         # None where the outputs have no batch: then all of it is compared.
         self.outputs = {info.name: (info.shape.index("batch") if "batch" in info.shape else None, value)
                         for info, value in zip(session.get_outputs(), session.run(None, some))}
@@ -89,6 +94,18 @@ class Case:
 
     def shapes(self):
         return ",".join(f"{name}:{'x'.join(map(str, value.shape))}" for name, value in self.inputs.items())
+
+
+def at_the_edge(value, half_io):
+    """An input as the engine takes it."""
+    return value.astype(np.float16) if half_io and value.dtype == np.float32 else value
+
+
+def formats_of(session):
+    """trtexec's flags for FP16 where the network has FP32."""
+    names = {"tensor(float)": "fp16", "tensor(float16)": "fp16", "tensor(int64)": "int64", "tensor(int32)": "int32", "tensor(bool)": "bool"}
+    lists = (("--inputIOFormats", session.get_inputs()), ("--outputIOFormats", session.get_outputs()))
+    return [f"{flag}={','.join(names[info.type] + ':chw' for info in infos)}" for flag, infos in lists]
 
 
 def symbols_of(inputs, numbers):
@@ -134,7 +151,7 @@ class Kiln:
         """Seconds that the build took, without start and parsing."""
         shapes = [f"--{kind}Shapes={self.case.shapes()}" for kind in ("min", "opt", "max")] if self.case.numbers else []
         text = self.call(f"--onnx={self.case.model}", "--fp16", *shapes, f"--saveEngine={self.plan}", "--skipInference",
-                         f"--timingCacheFile={cache}/timings", *self.flags, cache=cache)
+                         f"--timingCacheFile={cache}/timings", *self.case.formats, *self.flags, cache=cache)
         return float(re.search(r"Engine built in ([0-9.e+-]+) sec", text)[1])
 
     def block(self, seconds, outputs=None):
@@ -236,7 +253,7 @@ def measure(case, options, table, cache):
 def measure_beside(peer, case, options, table, cache):
     """The same with a live peer, or None."""
     kiln = Kiln(options.kiln, case, options.flags.split())
-    result = {"case": case.text, "flags": options.flags, "build_s": kiln.build(cache)}
+    result = {"case": case.text, "flags": options.flags, "half_io": options.half_io, "build_s": kiln.build(cache)}
     if options.again:
         result["build_again_s"] = kiln.build(cache)
     path = os.path.join(case.folder, "outputs.json")
@@ -286,6 +303,7 @@ def parse_options():
     for name, default in (("--peer", ""), ("--live", ""), ("--table", ""), ("--flags", ""), ("--beside", ""),
                           ("--cache", os.environ.get("KILN_CACHE_DIR", "")), ("--out", os.devnull)):
         parser.add_argument(name, default=default)
+    parser.add_argument("--half-io", action="store_true")
     for name, default in (("--again", 0), ("--blocks", 1)):
         parser.add_argument(name, type=int, default=default)
     for name, default in (("--seconds", 0.4), ("--budget", 1000)):
@@ -309,7 +327,7 @@ def main():
         def prepare(i):
             here = os.path.join(folder, str(i))
             os.mkdir(here)
-            return Case(options.cases[i], options.zoo).prepare(here)
+            return Case(options.cases[i], options.zoo, options.half_io).prepare(here)
 
         following = pool.submit(prepare, 0)
         for i, text in enumerate(options.cases):

@@ -54,6 +54,19 @@ class Table(unittest.TestCase):
             self.assertEqual(gpu.read_table(file.name), {("net", 1): 0.5})
 
 
+class HalfIo(unittest.TestCase):
+    def test_halves_floats_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(os.path.join(folder, "net"))
+            save(model(), os.path.join(folder, "net", "model.onnx"))
+            case = gpu.Case("net:2", folder, half_io=True).prepare(folder)
+            self.assertEqual(case.formats, ["--inputIOFormats=fp16:chw", "--outputIOFormats=fp16:chw"])
+            self.assertEqual(case.inputs["x"].dtype, np.float16)
+            self.assertEqual(os.path.getsize(case.files["x"]), 2 * 2 * 3 * 8 * 8)
+            self.assertEqual(gpu.Case("net:2", folder).prepare(folder).formats, [])
+        self.assertEqual(gpu.at_the_edge(np.ones(1, np.int64), True).dtype, np.int64)
+
+
 class Cases(unittest.TestCase):
     def test_know_the_peers_names(self):
         self.assertEqual(gpu.Case("bert_base:8x128", "zoo").peer, ("bert_base_s128", "bert_base, sequence 128"))

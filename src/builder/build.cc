@@ -32,8 +32,9 @@
 #include "tactics/alternatives.h"
 
 namespace kiln {
-
 namespace {
+
+constexpr size_t kMostTold = 8;  ///< layers that stay in FP32, of which the log tells each
 
 class Build {
  public:
@@ -286,7 +287,8 @@ Status Build::optimize(ir::Graph& graph, bool is_body) {
   if (!request_.half_ranges.empty()) {
     std::vector<std::string> told;
     TRY(passes::keep_large(graph, request_.half_ranges, told));
-    for (const std::string& one : told) log_.info(one);
+    for (size_t i = 0; i < told.size(); ++i) i < kMostTold ? log_.info(told[i]) : log_.verbose(told[i]);
+    if (told.size() > kMostTold) log_.info(told.size() - kMostTold, " more layers stay in FP32");
   }
   if (request_.expand_plugins) TRY(request_.expand_plugins(graph));
   TRY(check_bytes(graph));

@@ -183,9 +183,10 @@ class PiecesWriter final : public nvinfer1::IStreamWriter {
   PlanPieces& to_;
 };
 
-/// The plan in memory; nothing if it is in the file of --saveEngine.
-std::optional<PlanPieces> make_plan(const BuildOptions& options, nvinfer1::IBuilder& builder,
-                                    nvinfer1::INetworkDefinition& network, nvinfer1::IBuilderConfig& config, Log& log) {
+/// The plan; nothing if it is in the file of --saveEngine.
+std::optional<PlanPieces> make_plan(const BuildOptions& options, std::deque<std::string> scratch,
+                                    nvinfer1::IBuilder& builder, nvinfer1::INetworkDefinition& network,
+                                    nvinfer1::IBuilderConfig& config, Log& log) {
   std::optional<ProgressBar> bar;
   if (Log::on_terminal()) config.setProgressMonitor(&bar.emplace(log));
   const auto report = [&](bool built, int64_t size_bytes) {
@@ -195,7 +196,7 @@ std::optional<PlanPieces> make_plan(const BuildOptions& options, nvinfer1::IBuil
     log.info("Created engine with size: ", static_cast<double>(size_bytes) / (1 << 20), " MiB");
   };
   if (options.save.empty()) {
-    PlanPieces plan;
+    PlanPieces plan(std::move(scratch));
     PiecesWriter writer(plan);
     report(builder.buildSerializedNetworkToStream(network, config, writer), plan.size_bytes());
     return plan;
@@ -220,7 +221,9 @@ std::optional<PlanPieces> make_plan(const BuildOptions& options, nvinfer1::IBuil
 
 }  // namespace
 
-std::optional<PlanPieces> build_plan(const BuildOptions& options, const PluginOptions& plugins, Log& log) {
+std::optional<PlanPieces> build_plan(const Options& all, Log& log) {
+  const BuildOptions& options = all.build;
+  const PluginOptions& plugins = all.plugins;
   const Clock clock;
   const std::unique_ptr<nvinfer1::IBuilder> builder(nvinfer1::createInferBuilder(log));
   require(builder != nullptr, "no builder: the message above says why");
@@ -249,7 +252,7 @@ std::optional<PlanPieces> build_plan(const BuildOptions& options, const PluginOp
   std::optional<TimingCacheFile> cache;
   if (!options.timing_cache.empty()) cache.emplace(options.timing_cache, *config, log);
 
-  std::optional<PlanPieces> plan = make_plan(options, *builder, *network, *config, log);
+  std::optional<PlanPieces> plan = make_plan(options, scratch_folders(all.runtime), *builder, *network, *config, log);
   log.info("Engine built in ", clock.seconds(), " sec.");
   if (cache) cache->save(*config, log);
   return plan;

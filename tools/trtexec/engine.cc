@@ -69,10 +69,11 @@ class PlanFile final : public IFileReader {
   bool is_file_ = false, may_be_mapped_ = false;
 };
 
-/// Reads a plan in memory, which is used up.
-class PiecesReader final : public nvinfer1::IStreamReaderV2 {
+/// Reads a plan that was just built, which is used up where it is in memory.
+class PiecesReader final : public IFileReader {
  public:
   explicit PiecesReader(PlanPieces& from) : from_(from) {}
+  char const* path() const noexcept override { return from_.path(); }
   int64_t read(void* destination, int64_t size_bytes, cudaStream_t) noexcept override {
     return from_.read(static_cast<char*>(destination), size_bytes);
   }

@@ -181,9 +181,10 @@ inline constexpr Flag kFlags[] = {
     {"--useRuntime", "RUNTIME", kSystem, "full (default); lean and dispatch are not in Kiln yet"},
     lacking("--leanDLLPath", "FILE", kSystem, "lean runtime to load version-compatible plans with", kNoLean),
     {"--tempdir", "FOLDER", kSystem,
-     "folder of temporary files for libraries that a plan holds; default TMPDIR or /tmp"},
+     "folder of temporary files for libraries that a plan holds, and for a large plan that is not saved; default "
+     "TMPDIR or /tmp"},
     {"--tempfileControls", "KIND:allow|deny,...", kSystem,
-     "files that such libraries may be loaded from, of kinds in_memory and temporary; default both"},
+     "files that these may be in, of kinds in_memory and temporary; default both"},
     {"--help", "", kSystem, "print this text"},
     {"-h", "", kSystem, "print this text"},
 };

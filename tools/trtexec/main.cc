@@ -49,7 +49,7 @@ void infer(nvinfer1::ICudaEngine& engine, const Options& options, Log& log) {
 std::optional<LoadedEngine> prepare(const Options& options, Log& log) {
   if (!options.build.load.empty() && options.inference.time_deserialize) return {};
   if (!options.build.load.empty()) return load_engine(options.build.load, options, log);
-  auto plan = build_plan(options.build, options.plugins, log);
+  auto plan = build_plan(options, log);
   const ReportOptions& report = options.report;
   if (options.inference.time_deserialize) return {};
   if (options.build.skip_inference && !report.wants_layers() && !report.optimization_profile) return {};

@@ -1,58 +1,74 @@
-/// A plan in memory, between its builder and its runtime.
+/// A plan between its builder and its runtime.
 #pragma once
 
-#include <sys/mman.h>
-
-#include <algorithm>
-#include <cstring>
+#include <cstdint>
 #include <deque>
 #include <memory>
+#include <string>
 
-#include "NvInferRuntime.h"
+#include "options.h"
 
 namespace kiln::cli::trtexec {
 
-/// Bytes in the order in which they come. Each piece goes back to the system as soon as it has been read, so that a
-/// plan and the engine that is made of it are never both there as a whole.
+/// A nameless file on a disk, which is gone with this object.
+class ScratchFile {
+ public:
+  /// In the first of `folders` that is on a disk and takes files; null if there is none. A folder in memory (tmpfs)
+  /// would take what the file is there to save.
+  static std::unique_ptr<ScratchFile> make(const std::deque<std::string>& folders);
+  ~ScratchFile();
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+
+  /// Adds bytes at its end. False: the disk is full.
+  bool write(const char* from, int64_t size_bytes);
+  /// Bytes at a position; fewer at the end.
+  int64_t read(char* to, int64_t size_bytes, int64_t position) const;
+  /// A path that opens it, in this process and while it lives.
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit ScratchFile(int file);
+  int file_;
+  std::string path_;
+};
+
+/// Bytes in the order in which they come: in memory, each piece of which goes back to the system as soon as it has been
+/// read, or, of a large plan, in a scratch file, of which an engine reads what it needs where it is. So a plan and
+/// the engine that is made of it are never both in memory as a whole.
 class PlanPieces {
  public:
+  static constexpr int64_t kMostInMemory = int64_t{64} << 20;
+
+  /// `folders` may have a scratch file of what exceeds `most_in_memory`; none: all stays in memory.
+  explicit PlanPieces(std::deque<std::string> folders = {}, int64_t most_in_memory = kMostInMemory)
+      : folders_(std::move(folders)), most_in_memory_(most_in_memory) {}
+
   int64_t size_bytes() const { return written_; }
-
   /// False: no memory.
-  bool write(const char* from, int64_t size_bytes) {
-    while (size_bytes > 0) {
-      const int64_t at = written_ % kPiece, count = std::min(size_bytes, kPiece - at);
-      if (at == 0) {
-        void* const pages = ::mmap(nullptr, kPiece, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (pages == MAP_FAILED) return false;
-        pieces_.emplace_back(static_cast<char*>(pages));
-      }
-      std::memcpy(pieces_.back().get() + at, from, static_cast<size_t>(count));
-      written_ += count, from += count, size_bytes -= count;
-    }
-    return true;
-  }
-
+  bool write(const char* from, int64_t size_bytes);
   /// Takes the next bytes out, as many as there are.
-  int64_t read(char* to, int64_t size_bytes) {
-    int64_t done = 0;
-    while (done < size_bytes && read_ < written_) {
-      const int64_t at = read_ % kPiece;
-      const int64_t count = std::min({size_bytes - done, kPiece - at, written_ - read_});
-      std::memcpy(to + done, pieces_.front().get() + at, static_cast<size_t>(count));
-      read_ += count, done += count;
-      if (read_ % kPiece == 0) pieces_.pop_front();
-    }
-    return done;
-  }
+  int64_t read(char* to, int64_t size_bytes);
+  /// A file that holds the bytes, while this object lives; null where they are in memory.
+  const char* path() const { return file_ ? file_->path().c_str() : nullptr; }
 
  private:
   static constexpr int64_t kPiece = int64_t{1} << 20;
   struct Unmap {
-    void operator()(char* pages) const { ::munmap(pages, kPiece); }
+    void operator()(char* pages) const;
   };
+  bool add_pieces(const char* from, int64_t size_bytes);
+  void move_to_file();
+  bool move_to_memory();
+
+  std::deque<std::string> folders_;
+  int64_t most_in_memory_;
   std::deque<std::unique_ptr<char[], Unmap>> pieces_;
+  std::unique_ptr<ScratchFile> file_;  ///< null: the pieces have the bytes
   int64_t written_ = 0, read_ = 0;
 };
+
+/// Where a scratch file may be: in the folder of --tempdir, or else in the system's; nowhere if the user wants none.
+std::deque<std::string> scratch_folders(const RuntimeOptions& options);
 
 }  // namespace kiln::cli::trtexec

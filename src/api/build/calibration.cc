@@ -4,10 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "api/base/convert.h"
 #include "api/build/calibration_cache.h"
+#include "api/build/half_trial.h"
 #include "api/build/range_histogram.h"
-#include "api/run/engine.h"
 #include "ops/dequantize.h"
 #include "ops/quantize.h"
 
@@ -47,114 +46,6 @@ passes::Ranges given_ranges(const Network& network) {
   return ranges;
 }
 
-/// The values whose ranges are looked for: floats that have a name and depend on data.
-std::vector<ir::ValueId> observed_values(const ir::Graph& graph) {
-  std::vector<ir::ValueId> values(graph.inputs().begin(), graph.inputs().end());
-  for (int i = 0; i < graph.num_nodes(); ++i) {
-    const auto id = static_cast<ir::NodeId>(i);
-    if (!graph.alive(id)) continue;
-    for (const ir::ValueId output : graph.node(id).outputs) values.push_back(output);
-  }
-  std::erase_if(values, [&](ir::ValueId value) {
-    return graph.value(value).name.empty() || graph.type(value).dtype != DType::kF32 || graph.constant(value) ||
-           !graph.type(value).volume().is_valid();
-  });
-  return values;
-}
-
-/// The network in FP32 with every observed value as an output, loaded.
-class Observed {
- public:
-  static Result<Observed> build(const BuildToCome& build, const std::optional<ProfileRequest>& profile,
-                                const Reporter& reporter) {
-    const ir::Graph& graph = build.graph;
-    BuildRequest request = build.request;
-    ir::Graph copy = graph.clone();
-    Observed result(build.backend.device());
-    for (const ir::ValueId value : observed_values(graph)) {
-      const bool is_input = std::ranges::find(graph.inputs(), value) != graph.inputs().end();
-      result.names_.push_back(graph.value(value).name);
-      if (!is_input && !graph.is_output(value)) copy.mark_output(value, graph.value(value).name);
-    }
-    request.numerics.fp16 = request.numerics.bf16 = request.numerics.tf32 = false;
-    request.optimization_level = 1;
-    request.is_direct_io = false;
-    request.surface_formats.clear();  // batches are row-major
-    request.int8_ranges.clear();
-    if (profile) request.profiles = {*profile};
-    auto plan = std::make_shared<const plan::Plan>(TRY(build_plan(copy, build.backend, request, reporter.log())));
-    result.engine_.reset(TRY(make_engine(std::move(plan), build.makers, reporter, build.allocator)));
-    result.context_.reset(result.engine_->createExecutionContext());
-    TRY(require(result.context_ != nullptr, "no context of the network to calibrate could be made"));
-    TRY(result.set_shapes(request));
-    return result;
-  }
-
-  /// The inputs that a calibrator fills.
-  std::vector<const char*> input_names() const {
-    std::vector<const char*> names;
-    for (int i = 0; i < engine_->getNbIOTensors(); ++i) {
-      const char* const name = engine_->getIOTensorName(i);
-      if (engine_->getTensorIOMode(name) == nv::TensorIOMode::kINPUT) names.push_back(name);
-    }
-    return names;
-  }
-
-  /// Runs a batch, whose inputs lie at `inputs`, and counts what comes of it.
-  Status run(std::span<void* const> inputs, std::map<std::string, RangeHistogram>& histograms) {
-    std::vector<void*> bindings;
-    for (int i = 0, input = 0; i < engine_->getNbIOTensors(); ++i) {
-      const char* const name = engine_->getIOTensorName(i);
-      const bool is_input = engine_->getTensorIOMode(name) == nv::TensorIOMode::kINPUT;
-      bindings.push_back(is_input ? inputs[static_cast<size_t>(input++)] : TRY(memory_of(name)));
-      TRY(require(bindings.back() != nullptr, "the calibrator gave no memory for input '", name, "'"));
-    }
-    TRY(require(context_->executeV2(bindings.data()), "the network to calibrate did not run"));
-    for (size_t i = 0; i < bindings.size(); ++i) {
-      const char* const name = engine_->getIOTensorName(static_cast<int32_t>(i));
-      if (std::ranges::find(names_, name) == names_.end()) continue;
-      std::vector<float> values(static_cast<size_t>(count_of(name)));
-      TRY(device_.copy_to_host(values.data(), bindings[i], static_cast<int64_t>(values.size() * sizeof(float)),
-                               *stream_));
-      TRY(stream_->synchronize());
-      histograms[name].add(values);
-    }
-    return {};
-  }
-
- private:
-  explicit Observed(Device& device) : device_(device) {}
-
-  /// Batches have the shapes that the calibration profile, or else the first one, is optimised for.
-  Status set_shapes(const BuildRequest& request) {
-    stream_ = TRY(device_.create_stream());
-    if (request.profiles.empty()) return {};
-    for (const auto& [name, range] : request.profiles.front().extents)
-      TRY(require(context_->setInputShape(name.c_str(), to_api(range.opt)), "input '", name,
-                  "' does not take the shape that the profile is optimised for"));
-    return {};
-  }
-  int64_t count_of(const char* name) const {
-    const nv::Dims shape = context_->getTensorShape(name);
-    int64_t count = shape.nbDims < 0 ? 0 : 1;
-    for (int i = 0; i < shape.nbDims; ++i) count *= std::max<int64_t>(shape.d[i], 0);
-    return count;
-  }
-  Result<void*> memory_of(const char* name) {
-    Buffer& buffer = outputs_[name];
-    const int64_t bytes = std::max<int64_t>(count_of(name), 1) * 8;  // as many as the widest type takes
-    if (buffer.size_bytes() < bytes) buffer = TRY(device_.allocate(bytes));
-    return static_cast<void*>(buffer.data());
-  }
-
-  Device& device_;
-  std::vector<std::string> names_;
-  std::map<std::string, Buffer> outputs_;
-  std::unique_ptr<Stream> stream_;
-  std::unique_ptr<nv::ICudaEngine> engine_;
-  std::unique_ptr<nv::IExecutionContext> context_;
-};
-
 Result<float> range_of(const RangeHistogram& histogram, nv::IInt8Calibrator& calibrator) {
   if (calibrator.getAlgorithm() == Algorithm::kMINMAX_CALIBRATION) return histogram.largest();
   if (calibrator.getAlgorithm() != Algorithm::kLEGACY_CALIBRATION) return histogram.least_divergence();
@@ -190,13 +81,16 @@ struct Calibration {
 };
 
 /// The calibrator's batches through the network.
-Result<Calibration> calibrate(nv::IInt8Calibrator& calibrator, Observed& observed, Log& log) {
+Result<Calibration> calibrate(nv::IInt8Calibrator& calibrator, ObservedNetwork& observed, Log& log) {
   std::map<std::string, RangeHistogram> histograms;
   std::vector<const char*> names = observed.input_names();
   int batches = 0;
   while (true) {
     std::vector<void*> inputs(names.size(), nullptr);
     if (!calibrator.getBatch(inputs.data(), names.data(), static_cast<int32_t>(names.size()))) break;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      TRY(require(inputs[i] != nullptr, "calibration batch ", batches, ": the calibrator gave no memory for input '",
+                  names[i], "'"));
     TRY(in_context(observed.run(inputs, histograms), [&] { return str("calibration batch ", batches); }));
     ++batches;
   }
@@ -250,8 +144,8 @@ Result<Calibration> calibration_of(nv::IInt8Calibrator& calibrator, Network& net
   std::optional<ProfileRequest> profile;
   if (const auto* set = static_cast<const OptimizationProfile*>(config.getCalibrationProfile()))
     profile = TRY(in_context(set->request(), [] { return std::string("calibration profile"); }));
-  Observed observed = TRY(Observed::build(build, profile, network.reporter()));
-  Calibration calibration = TRY(calibrate(calibrator, observed, log));
+  const std::unique_ptr<ObservedNetwork> observed = TRY(ObservedNetwork::build(build, profile, network.reporter()));
+  Calibration calibration = TRY(calibrate(calibrator, *observed, log));
   const std::string text = write_calibration_cache(calibration.cache);
   calibrator.writeCalibrationCache(text.data(), text.size());
   return calibration;
@@ -271,6 +165,9 @@ Result<TensorRanges> tensor_ranges(Network& network, BuilderConfig& config, cons
           "BuilderFlag::kINT8 is set, and nothing is quantized: the network has neither Q/DQ layers nor dynamic "
           "ranges, "
           "and there is no calibrator");
+    // On a host, halves are what weights are stored as: numbers between steps are FP32.
+    if (given.empty() && is_half && !build.backend.device().is_host())
+      return TensorRanges{{}, TRY(try_halves(build, log))};
     return TensorRanges{is_int8 ? given : passes::Ranges(), is_half ? given : passes::Ranges()};
   }
   auto known = calibration_of(*calibrator, network, config, build);

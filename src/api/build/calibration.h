@@ -3,19 +3,9 @@
 
 #include "api/build/builder_config.h"
 #include "api/build/network.h"
-#include "builder/build.h"
-#include "plugin/make_plugins.h"
+#include "api/build/observed_network.h"
 
 namespace kiln::api {
-
-/// A build that is about to be done.
-struct BuildToCome {
-  const ir::Graph& graph;
-  Backend& backend;
-  const BuildRequest& request;
-  const plugin::Makers& makers;  ///< of the plugins of a plan that is run meanwhile
-  nv::IGpuAllocator* allocator;  ///< of its memory; null: the device's
-};
 
 struct TensorRanges {
   passes::Ranges int8;  ///< by which BuilderFlag::kINT8 quantizes
@@ -23,9 +13,9 @@ struct TensorRanges {
 };
 
 /// The ranges of ITensor::setDynamicRange, and those that the calibrator's cache has, or its data give, which run
-/// through a copy of the network in FP32. None for a flag that is not set, and none at all where the network is
-/// strongly typed or has Q/DQ of its own; a warning then says what is not heeded. Another one says that kINT8 does
-/// nothing without ranges.
+/// through a copy of the network in FP32; for FP16 without either, on a GPU, those that a trial gives (half_trial.h).
+/// None for a flag that is not set, and none at all where the network is strongly typed or has Q/DQ of its own; a
+/// warning then says what is not heeded. Another one says that kINT8 does nothing without ranges.
 Result<TensorRanges> tensor_ranges(Network& network, BuilderConfig& config, const BuildToCome& build);
 
 }  // namespace kiln::api

@@ -225,6 +225,23 @@ TEST(Calibration, KeepsFromHalvesWhatLeavesTheirRange) {
   p.network->getInput(0)->setDynamicRange(-70000, 70000);
   EXPECT_TRUE(told(p, "stays in FP32: tensor 'x' reaches 70000, beyond FP16's 65504"));
 }
+/// They have the memory that a batch's data ask for.
+TEST(Calibration, ObservesTensorsWhoseSizeDataDecides) {
+  Workbench w;
+  w.config->setFlag(nv::BuilderFlag::kINT8);
+  nv::ITensor* const x = w.input("x", {6});
+  nv::ITensor* const places = w->addNonZero(*x, nv::DataType::kINT64)->getOutput(0);
+  nv::ITensor* const chosen = w->addGather(*x, *places, 0)->getOutput(0);
+  chosen->setName("chosen");
+  w.mark(w->addUnary(*chosen, nv::UnaryOperation::kABS)->getOutput(0));
+  Calibrator calibrator;
+  w.config->setInt8Calibrator(&calibrator);
+  const std::unique_ptr<nv::IHostMemory> plan(w.builder->buildSerializedNetwork(*w.network, *w.config));
+  ASSERT_NE(plan, nullptr) << w.take_error();
+  const auto cache = read_calibration_cache(calibrator.written);
+  ASSERT_TRUE(cache.has_value()) << cache.error().message;
+  EXPECT_NEAR(cache->scales.at("chosen"), 2.0 / 127, 1e-3) << "the largest of the batch is 2";
+}
 /// The calibrator of TensorRT's first releases.
 struct LegacyCalibrator : nv::IInt8LegacyCalibrator {
   int32_t getBatchSize() const noexcept override { return 2; }

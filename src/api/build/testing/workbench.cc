@@ -10,6 +10,7 @@ void Logger::log(Severity severity, const char* message) noexcept {
   if (severity <= Severity::kERROR) errors.emplace_back(message);
   if (severity == Severity::kWARNING) warnings.emplace_back(message);
   if (severity == Severity::kINFO) infos.emplace_back(message);
+  if (severity == Severity::kVERBOSE) details.emplace_back(message);
 }
 
 bool Recorder::reportError(nv::ErrorCode code, ErrorDesc description) noexcept {

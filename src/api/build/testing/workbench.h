@@ -19,7 +19,7 @@ namespace nv = nvinfer1;
 class Logger final : public nv::ILogger {
  public:
   void log(Severity severity, const char* message) noexcept override;
-  std::vector<std::string> errors, warnings, infos;
+  std::vector<std::string> errors, warnings, infos, details;  ///< details: verbose ones
 };
 
 class Recorder final : public nv::IErrorRecorder {
