@@ -46,7 +46,7 @@ class AnyTactic final : public Tactic {
   Result<StepDraft> compile(const TacticContext&, const Region&, const Variant&) const override { return StepDraft{}; }
 };
 
-class PatienceTest : public testing::Test {
+class PatienceTest : public ::testing::Test {
  protected:
   /// Times candidates that sleep so long, of the node that makes the output. `enough_us` is enough for all of them, and
   /// a tenth of it makes one slow. It is far from the sleeps, which may last longer on a busy machine.

@@ -149,7 +149,7 @@ TEST(AttentionKernel, MakesBytes) {
         const bool is_hopper = c.kernel.family == &kAttentionWgmma;
         const auto architectures = std::span(kArchitecturesOfFp8).first(is_hopper ? 1 : 2);
         ASSERT_NO_FATAL_FAILURE(expect_compiles(source_of(c.kernel), architectures));
-        if (testing::Test::IsSkipped()) return;
+        if (::testing::Test::IsSkipped()) return;
       }
       EXPECT_GE(tried.size(), 2u) << name_of(element);
     }
@@ -208,7 +208,7 @@ TEST(AttentionKernel, BytesCompile) {
           tried.insert(str(kernel.warps, ' ', kernel.rows, ' ', kernel.keys));
           ASSERT_NO_FATAL_FAILURE(expect_compiles(source_of(kernel), std::span(kArchitecturesOfFp8).first(1)))
               << kernel.name();
-          if (testing::Test::IsSkipped()) return;
+          if (::testing::Test::IsSkipped()) return;
         }
   EXPECT_EQ(tried.size(), attention_candidates({.operand = DType::kI8}, {}).size());
   const AttentionTraits plain{.has_mask = true, .operand = DType::kI8, .rounds_weights = true};
