@@ -80,7 +80,8 @@ void read_calibration(const Arguments& arguments, PrecisionOptions& options, std
   arguments.read("--calibProfile", options.calibration_profile, 0);
   if (!options.calibration_shapes.empty() && arguments.has("--calibProfile"))
     warnings.emplace_back("--calibProfile does nothing beside --optShapesCalib");
-  if (!options.int8 && !options.calibration_cache.empty()) warnings.emplace_back("--calib does nothing without --int8");
+  if (!options.int8 && !options.fp16 && !options.calibration_cache.empty())
+    warnings.emplace_back("--calib does nothing without --int8 or --fp16");
 }
 
 }  // namespace
