@@ -1,4 +1,5 @@
-// Networks that compute a part in f64, as exporters write positions and their angles: no step runs by its reference.
+// Networks that compute a part in f64, as exporters write positions and their angles, or products of integers: no step
+// runs by its reference.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,12 +49,24 @@ const Network kNetworks[] = {
      "r = Cumulative{operation=sum, axis=1}(s); y = Cast{to=f32}(z); w = Cast{to=f32}(r); return y, w",
      {{2, 5, 7}, {2, 7, 4}},
      1.0 / 256},
+    {"bounds that floats have not: logits of probabilities",
+     "x: f32[21]; s = Constant{value=f64[1](1e-4)}(); w = Cast{to=f64}(x); u = ElementWise{kind=prod}(w, s); "
+     "p = Activation{kind=clip, alpha=1e-60, beta=0.999999999999}(u); o = Constant{value=f64[1](1)}(); "
+     "q = ElementWise{kind=sub}(o, p); l = Unary{kind=log}(p); k = Unary{kind=log}(q); "
+     "d = ElementWise{kind=sub}(l, k); y = Cast{to=f32}(d); z = Cast{to=f32}(l); return y, z",
+     {{21}}},
     {"products of matrices and vectors",
      "a: f32[2, 7, 5]; b: f32[2, 4, 7]; c: f32[2, 7]; p = Cast{to=f64}(a); q = Cast{to=f64}(b); v = Cast{to=f64}(c); "
      "m = MatrixMultiply{a=transpose, b=transpose}(p, q); n = MatrixMultiply{a=vector}(v, p); "
      "o = MatrixMultiply{b=vector}(q, v); r = MatrixMultiply{a=vector, b=vector}(v, v); "
      "s = Cast{to=f32}(m); t = Cast{to=f32}(n); u = Cast{to=f32}(o); w = Cast{to=f32}(r); return s, t, u, w",
      {{2, 7, 5}, {2, 4, 7}, {2, 7}},
+     1.0 / 256},
+    {"products of integers",
+     "a: f32[5, 7]; b: f32[7, 4]; p = Cast{to=i64}(a); q = Cast{to=i64}(b); m = MatrixMultiply(p, q); "
+     "r = Cast{to=i32}(a); s = Cast{to=i32}(b); n = MatrixMultiply(r, s); "
+     "y = Cast{to=f32}(m); z = Cast{to=f32}(n); return y, z",
+     {{5, 7}, {7, 4}},
      1.0 / 256},
 };
 

@@ -292,6 +292,7 @@ Status Build::optimize(ir::Graph& graph, bool is_body) {
   cx.refittable = request_.refittable;
   cx.is_body = is_body;
   cx.multiplies_bytes = [this](const ir::Graph& g, ir::NodeId id) { return backend_.multiplies_bytes(g, id); };
+  cx.multiplies_in_kind = backend_.multiplies_in_kind();
   TRY(passes::run_pipeline(graph, cx));
   if (!request_.int8_ranges.empty()) TRY(quantize(graph));
   if (!request_.half_ranges.empty()) TRY(keep_large(graph));
