@@ -250,6 +250,7 @@ def test_the_driver_has_graphs():
     ok(cuda.cuStreamBeginCapture(stream, mode.CU_STREAM_CAPTURE_MODE_GLOBAL))
     ok(cuda.cuMemsetD8Async(place, 1, 4, stream))
     assert ok(cuda.cuStreamIsCapturing(stream)) is status.CU_STREAM_CAPTURE_STATUS_ACTIVE
+    assert ok(cuda.cuStreamGetPriority(stream)) == 0
     graph = ok(cuda.cuStreamEndCapture(stream))
     nodes, count = ok(cuda.cuGraphGetNodes(graph, 2))
     assert count == 1 and len(nodes) == 2 and int(nodes[0]) and not int(nodes[1]) and ok(cuda.cuGraphGetNodes(graph)) == [[], 1]
