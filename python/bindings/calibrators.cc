@@ -112,7 +112,7 @@ class PythonNamedCalibrator final : public PythonCalibrator<Base> {};
 
 /// The methods of each class. Those that only programs define are there to be read about.
 template <class T, class Class>
-void bind_methods(Class& cls) {
+void bind_calibration(Class& cls) {
   cls.def(nb::init<>(), "Makes a calibrator, for classes that derive it.")
       .def(
           "get_batch_size",
@@ -137,7 +137,7 @@ void bind_methods(Class& cls) {
 template <class T>
 void bind_calibrator(nb::module_& m, const char* name, const char* doc) {
   nb::class_<T, IInt8Calibrator, PythonNamedCalibrator<T>> cls(m, name, nb::is_weak_referenceable(), doc);
-  bind_methods<T>(cls);
+  bind_calibration<T>(cls);
 }
 
 }  // namespace
@@ -146,7 +146,7 @@ void bind_calibrators(nb::module_& m) {
   nb::class_<IInt8Calibrator, PythonAnyCalibrator> base(
       m, "IInt8Calibrator", nb::is_weak_referenceable(),
       "Gives a build batches to measure the ranges of INT8 with. Programs derive one of the classes that derive it.");
-  bind_methods<IInt8Calibrator>(base);
+  bind_calibration<IInt8Calibrator>(base);
   base.def(
       "get_algorithm",
       [](IInt8Calibrator& self) {
@@ -157,7 +157,7 @@ void bind_calibrators(nb::module_& m) {
 
   nb::class_<IInt8LegacyCalibrator, IInt8Calibrator, PythonLegacyCalibrator> legacy(
       m, "IInt8LegacyCalibrator", nb::is_weak_referenceable(), "Finds ranges by a quantile and a cut.");
-  bind_methods<IInt8LegacyCalibrator>(legacy);
+  bind_calibration<IInt8LegacyCalibrator>(legacy);
   legacy.def("get_algorithm", &IInt8LegacyCalibrator::getAlgorithm, "The way to find a range.")
       .def(
           "get_quantile",

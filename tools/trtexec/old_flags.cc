@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kBatch =
     "the batch is an axis of the network's inputs: give it by --shapes, and its range by "
     "--minShapes, --optShapes and --maxShapes";
-constexpr std::string_view kFormats =
+constexpr std::string_view kAllFormats =
     "Caffe and UFF models are read by no TensorRT since 9; export the network to ONNX, "
     "and give it by --onnx";
 constexpr OldFlag kOldFlags[] = {
@@ -25,12 +25,12 @@ constexpr OldFlag kOldFlags[] = {
     {"--minTiming", Fate::kNeedless, "--avgTiming says how often candidates are measured"},
     {"--batch", Fate::kGone, kBatch},
     {"--maxBatch", Fate::kGone, kBatch},
-    {"--model", Fate::kGone, kFormats},
-    {"--deploy", Fate::kGone, kFormats},
-    {"--output", Fate::kGone, kFormats},
-    {"--uff", Fate::kGone, kFormats},
-    {"--uffInput", Fate::kGone, kFormats},
-    {"--uffNHWC", Fate::kGone, kFormats},
+    {"--model", Fate::kGone, kAllFormats},
+    {"--deploy", Fate::kGone, kAllFormats},
+    {"--output", Fate::kGone, kAllFormats},
+    {"--uff", Fate::kGone, kAllFormats},
+    {"--uffInput", Fate::kGone, kAllFormats},
+    {"--uffNHWC", Fate::kGone, kAllFormats},
 };
 
 }  // namespace

@@ -103,7 +103,7 @@ TEST(NestKernel, EveryFunctionOfEveryTypeCompiles) {
     source.prelude += "}\n";
     source.entry = "all";
     ASSERT_NO_FATAL_FAILURE(expect_compiles(source));
-    if (testing::Test::IsSkipped()) return;
+    if (::testing::Test::IsSkipped()) return;
   }
 }
 TEST(NestKernel, EveryVariantCompiles) {

@@ -5,9 +5,11 @@ namespace kiln::cuda {
 namespace {
 
 int64_t queries(const AttentionKernel& k) { return k.rows; }
-/// Shared memory of a block: each warp's copies, and then its part of the result in their place.
+/// Shared memory of a block: each warp's copies, and then its part of the result in their place; behind them parts of
+/// the cluster's other blocks.
 int64_t shared_bytes(const AttentionKernel& k) {
-  return k.warps * std::max(staged_bytes(k), k.rows * (2 + k.depth + 8) * 4);
+  const int64_t part = k.rows * (2 + k.depth + 8) * 4;
+  return k.warps * std::max(staged_bytes(k), part) + (k.cluster - 1) * part;
 }
 
 }  // namespace
