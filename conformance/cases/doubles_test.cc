@@ -61,7 +61,8 @@ std::vector<HostTensor> inputs_of(const Network& network) {
   std::vector<HostTensor> result;
   for (const Extents& extents : network.inputs) {
     std::vector<double> values(static_cast<size_t>(volume(extents)));
-    for (size_t i = 0; i < values.size(); ++i) values[i] = network.scale * static_cast<double>((i * 7919 + 12345) % 16384);
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = network.scale * static_cast<double>((i * 7919 + 12345) % 16384);
     result.push_back(HostTensor::of(DType::kF32, extents, values));
   }
   return result;
