@@ -256,10 +256,13 @@ def test_the_driver_has_graphs():
     assert count == 1 and len(nodes) == 2 and int(nodes[0]) and not int(nodes[1]) and ok(cuda.cuGraphGetNodes(graph)) == [[], 1]
     made = ok(cuda.cuGraphInstantiate(graph, 0))
     assert isinstance(made, cuda.CUgraphExec)
-    ok(cuda.cuGraphUpload(made, stream))
     ok(cuda.cuGraphDestroy(graph))
     read = np.zeros(4, np.uint8)
     ok(cuda.cuMemsetD8(place, 7, 4))
+    ok(cuda.cuGraphUpload(made, stream))
+    ok(cuda.cuStreamSynchronize(stream))
+    ok(cuda.cuMemcpyDtoH(read, place, 4))
+    assert read.tolist() == [7] * 4  # an upload runs nothing
     ok(cuda.cuGraphLaunch(made, stream))
     ok(cuda.cuStreamSynchronize(stream))
     ok(cuda.cuMemcpyDtoH(read, place, 4))
