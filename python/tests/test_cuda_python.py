@@ -192,7 +192,7 @@ def test_the_driver_keeps_the_order_of_streams():
     blocked, place, y = Blocked(), ok(cuda.cuMemAlloc(8)), pinned(2)
     y[:] = 0
     event = ok(cuda.cuEventCreate(cuda.CUevent_flags.CU_EVENT_DEFAULT))
-    ok(cuda.cuMemsetD8Async(place, 1, 4, blocked.stream))
+    ok(cuda.cuMemsetD8Async(place, 1, 8, blocked.stream))  # the second half of it is written over
     ok(cuda.cuMemcpyHtoDAsync(int(place) + 4, np.ones(1, "f"), 4, blocked.stream))
     second = ok(cuda.cuMemAllocAsync(8, blocked.stream))
     ok(cuda.cuMemcpyDtoDAsync(second, place, 8, blocked.stream))
