@@ -38,6 +38,11 @@ class Context final : public nvinfer1::IExecutionContext,
 
   const plan::Plan& plan() const { return context_->engine().plan(); }
   const runtime::Context& runtime_context() const { return *context_; }
+  /// The same, which knows all that the set shapes decide, unless they contradict each other.
+  const runtime::Context& inferred_context() const {
+    if (context_->all_inputs_set()) static_cast<void>(context_->infer_shapes());
+    return *context_;
+  }
 
   nvinfer1::IExecutionContext* getPImpl() noexcept override { return this; }
   void setDebugSync(bool sync) noexcept override { settings_.debug_sync = sync; }
