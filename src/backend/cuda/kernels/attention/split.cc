@@ -1,4 +1,5 @@
-// attention/split.cu: as attention/mma.cu, but the warps of a block share the keys of 16 queries.
+// attention/split.cu: as attention/mma.cu, but the warps of a block, or of the blocks of a cluster, share the keys of
+// 16 queries.
 #include "backend/cuda/kernels/attention/family.h"
 
 namespace kiln::cuda {
