@@ -136,7 +136,7 @@ def after_one_batch(answer):
         ("get_batch_size", raising, OSError, "the disk is gone"),
         ("get_batch_size", lambda self: "2", TypeError, "get_batch_size answered a value of the wrong type"),
         ("read_calibration_cache", raising, OSError, "the disk is gone"),
-        ("read_calibration_cache", lambda self: 3, TypeError, "buffer"),
+        ("read_calibration_cache", lambda self: 3, TypeError, "a bytes-like object is required"),
         ("write_calibration_cache", raising, OSError, "the disk is gone"),
     ],
 )
