@@ -19,6 +19,29 @@ using nvinfer1::APILanguage, nvinfer1::CalibrationAlgoType, nvinfer1::InterfaceI
 using nvinfer1::IInt8Calibrator, nvinfer1::IInt8EntropyCalibrator, nvinfer1::IInt8EntropyCalibrator2,
     nvinfer1::IInt8LegacyCalibrator, nvinfer1::IInt8MinMaxCalibrator;
 
+/// Calls a method as `call` does. What it raises is told as that of other callbacks, and raised by the build as well: a
+/// build that went on would be of half the data.
+template <class Result, class Body>
+Result call_or_end(const nb::detail::trampoline& self, const char* method, Body&& body, Result failure) noexcept {
+  const CallbackName name{"IInt8Calibrator", method};
+  const auto kept = [&](const nb::object& called) -> Result {
+    try {
+      return body(called);
+    } catch (...) {
+      keep_exception(name);
+      throw;
+    }
+  };
+  return call(self, name, kept, failure);
+}
+
+/// Whether the build that asks will raise what one of its callbacks did.
+bool is_ending() {
+  const PythonLock lock;
+  const CallScope* const scope = lock ? CallScope::current() : nullptr;
+  return scope != nullptr && scope->interrupted();
+}
+
 /// The methods that all calibrators share.
 template <class Base>
 class PythonCalibrator : public Base {
@@ -27,24 +50,28 @@ class PythonCalibrator : public Base {
 
   APILanguage getAPILanguage() const noexcept override { return APILanguage::kPYTHON; }
   int32_t getBatchSize() const noexcept override {
-    return call(
-        nb_trampoline, {"IInt8Calibrator", "get_batch_size"},
-        [](const nb::object& method) { return nb::cast<int32_t>(method()); }, -1);
+    if (is_ending()) return -1;
+    return call_or_end(
+        nb_trampoline, "get_batch_size", [](const nb::object& method) { return nb::cast<int32_t>(method()); }, -1);
   }
   bool getBatch(void* bindings[], const char* names[], int32_t num_bindings) noexcept override {
-    return call(
-        nb_trampoline, {"IInt8Calibrator", "get_batch"},
-        [&](const nb::object& method) {
-          nb::list list;
-          for (int32_t i = 0; i < num_bindings; ++i) list.append(to_str(names[i]));
-          return take_batch(method(list), bindings, num_bindings);
-        },
-        false);
+    const bool is_more = !is_ending() && call_or_end(
+                                             nb_trampoline, "get_batch",
+                                             [&](const nb::object& method) {
+                                               nb::list list;
+                                               for (int32_t i = 0; i < num_bindings; ++i) list.append(to_str(names[i]));
+                                               return take_batch(method(list), bindings, num_bindings);
+                                             },
+                                             false);
+    if (!is_ending()) return is_more;
+    // A batch without memory ends the build; `false` would be the end of the data.
+    std::fill_n(bindings, num_bindings, nullptr);
+    return num_bindings > 0;
   }
   const void* readCalibrationCache(size_t& length) noexcept override {
     length = 0;
-    return call<const void*>(
-        nb_trampoline, {"IInt8Calibrator", "read_calibration_cache"},
+    return call_or_end<const void*>(
+        nb_trampoline, "read_calibration_cache",
         [&](const nb::object& method) -> const void* {
           const nb::object answer = method();
           if (answer.is_none()) return nullptr;
@@ -56,10 +83,15 @@ class PythonCalibrator : public Base {
         nullptr);
   }
   void writeCalibrationCache(const void* data, size_t length) noexcept override {
-    call<void>(nb_trampoline, {"IInt8Calibrator", "write_calibration_cache"}, [&](const nb::object& method) {
-      // Programs call tobytes(), write to files or keep it: a memoryview, of bytes of its own.
-      method(nb::steal(PyMemoryView_FromObject(nb::bytes(data, length).ptr())));
-    });
+    if (is_ending()) return;
+    call_or_end(
+        nb_trampoline, "write_calibration_cache",
+        [&](const nb::object& method) {
+          // Programs call tobytes(), write to files or keep it: a memoryview, of bytes of its own.
+          method(nb::steal(PyMemoryView_FromObject(nb::bytes(data, length).ptr())));
+          return true;
+        },
+        false);
   }
 
  private:

@@ -72,6 +72,8 @@ void keep_interrupt() {
 
 namespace {
 
+std::string describe(CallbackName name) { return str(name.interface, ".", name.method); }
+
 bool is_own_channel(CallbackName name, std::string_view interface) { return interface == name.interface; }
 
 /// Tells recorder and logger; false where there is no logger to tell. The logger gets the traceback, too. A recorder or
@@ -83,8 +85,6 @@ bool tell(CallbackName name, const std::string& message, const std::string& trac
   return to.tell(message, traceback.empty() ? message : message + "\n" + traceback);
 }
 
-std::string describe(CallbackName name) { return str(name.interface, ".", name.method); }
-
 /// KeyboardInterrupt, SystemExit: what is not an error of the callback but ends what the program does.
 bool is_interrupt(const nb::python_error& error) { return !error.matches(PyExc_Exception); }
 
@@ -95,6 +95,24 @@ void report_python_error(CallbackName name, nb::python_error& error) {
 }
 
 }  // namespace
+
+void keep_exception(CallbackName name) {
+  CallScope* const scope = CallScope::current();
+  if (scope == nullptr) return;
+  try {
+    throw;
+  } catch (const nb::python_error& error) {
+    scope->keep(std::make_exception_ptr(nb::python_error(error)));  // a report may take what the other one holds
+  } catch (const nb::cast_error&) {
+    const std::string text = str("the Python method ", describe(name), " answered a value of the wrong type");
+    scope->keep(std::make_exception_ptr(nb::type_error(text.c_str())));
+  } catch (const nb::builtin_exception& error) {
+    const std::string text = str("the Python method ", describe(name), " ", error.what());
+    scope->keep(std::make_exception_ptr(nb::value_error(text.c_str())));
+  } catch (...) {
+    scope->keep(std::current_exception());
+  }
+}
 
 void report_exception(CallbackName name) noexcept {
   const nb::gil_scoped_acquire gil;

@@ -33,6 +33,10 @@ void report_missing(CallbackName name) noexcept;
 /// Reports a message that is not an exception's, to the same places as report_exception.
 void report_failure(CallbackName name, const char* message) noexcept;
 
+/// Keeps the exception in flight, of any kind, for the call that is under way: it is raised when that returns. The
+/// exception can still be reported. Needs the GIL.
+void keep_exception(CallbackName name);
+
 /// A Python string of C++ text, which need not be valid UTF-8; None for null.
 nb::object to_str(const char* text);
 
@@ -118,7 +122,8 @@ class CallScope {
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 
-  /// Whether a callback raised KeyboardInterrupt or its like; rethrow throws it.
+  /// Whether a callback raised what its call raises: KeyboardInterrupt or its like, or what a calibrator raised.
+  /// rethrow throws it.
   bool interrupted() const { return pending_ != nullptr; }
   [[noreturn]] void rethrow();
 

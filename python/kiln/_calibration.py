@@ -52,7 +52,7 @@ def _calibrator_class() -> type:
                 return [self._address(name, arrays[name], where) for name in names]
             except BaseException as failure:
                 self.failure = failure
-                return None
+                raise  # which ends the build
 
         def _named(self, batch: Any, where: str) -> Mapping[str, Any]:
             if isinstance(batch, Mapping):

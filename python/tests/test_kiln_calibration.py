@@ -56,6 +56,9 @@ def test_a_cache_is_read(tmp_path):
     cache.write_text("no cache")
     with pytest.raises(ValueError, match="is no calibration cache"):
         affine(precision="int8", calibration=cache)
+    cache.write_text("TRT-101600-EntropyCalibration2\nother: 3d000000\n")
+    with pytest.raises(kiln.Error, match="it is that of another network"):
+        affine(precision="int8", calibration=cache)
     with pytest.raises(FileNotFoundError):
         affine(precision="int8", calibration=tmp_path / "none")
 
@@ -74,6 +77,8 @@ def test_a_cache_is_read(tmp_path):
         ([{"z": batches()[0]}], "int8", ValueError, r"batch 0 has \['z'\]; the inputs are \['x'\]"),
         ([(batches()[0],) * 2], "int8", ValueError, "batch 0 has 2 arrays"),
         ((1 / 0 for _ in range(2)), "int8", ZeroDivisionError, "division"),
+        ((batches()[0] if i == 0 else 1 / 0 for i in range(2)), "int8", ZeroDivisionError, "division"),
+        ([np.full((8, 4), np.nan, "f")], "int8", kiln.Error, "no value of input 'x' is finite"),
     ],
 )
 def test_calibrations_that_are_none(calibration, precision, error, text):

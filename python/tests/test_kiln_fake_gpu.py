@@ -75,6 +75,50 @@ raises(ValueError, "batch 0: input 'x' is on cuda:0, where this build does not r
 """)
 
 
+def test_calibrators_of_the_api_give_memory_of_the_gpu():
+    """An address of the host is an error, not a kernel's fault."""
+    run("""
+trt = kiln.bindings()
+class Calibrator(trt.IInt8EntropyCalibrator2):
+    def __init__(self, pointer):
+        trt.IInt8EntropyCalibrator2.__init__(self)
+        self.pointer, self.left, self.written = pointer, 2, None
+    def get_batch_size(self):
+        return 1
+    def get_batch(self, names):
+        self.left -= 1
+        return [self.pointer] if self.left >= 0 else None
+    def read_calibration_cache(self):
+        return None
+    def write_calibration_cache(self, cache):
+        self.written = cache
+def build(pointer):
+    class Log(trt.ILogger):
+        def __init__(self):
+            trt.ILogger.__init__(self)
+            self.texts = []
+        def log(self, severity, text):
+            self.texts.append(text)
+    log = Log()
+    builder = trt.Builder(log)
+    network = builder.create_network(0)
+    relu = network.add_activation(network.add_input("x", trt.float32, (8, 4)), trt.ActivationType.RELU)
+    network.mark_output(relu.get_output(0))
+    config = builder.create_builder_config()
+    config.builder_optimization_level = 0
+    config.set_flag(trt.BuilderFlag.INT8)
+    config.int8_calibrator = calibrator = Calibrator(pointer)
+    return builder.build_serialized_network(network, config), calibrator.written, "".join(log.texts)
+host = np.ones((8, 4), "f")
+plan, written, texts = build(host.ctypes.data)
+assert plan is None and written is None, texts
+assert "calibration batch 0: the memory of input 'x' is the host's, where the GPU does not read" in texts, texts
+there = Memory((8, 4))
+plan, written, texts = build(there.__cuda_array_interface__["data"][0])
+assert plan is not None and written is not None, texts
+""")
+
+
 def test_values_stay_on_the_host():
     run("""
 values = {"shape": {"min": (1, 1), "opt": (2, 3), "max": (6, 6)}}

@@ -44,6 +44,8 @@ class Build {
         request_(request),
         taps_(taps),
         log_(log),
+        surface_formats_(request.surface_formats),
+        direct_formats_(request.direct_formats),
         weights_(plan_),
         binaries_(plan_.binaries),
         fixed_sources_(read_sources(network)) {}
@@ -53,6 +55,7 @@ class Build {
  private:
   Status check_surface() const;
   void describe_surface();
+  void keep_formats(const ir::Graph& graph, const Surface& surface);
   Status add_profile(const ProfileRequest& request, Timer& timer, TimingCache& cache);
   Status optimize(ir::Graph& graph, bool is_body);
   Status quantize(ir::Graph& graph);
@@ -74,6 +77,8 @@ class Build {
   const BuildRequest& request_;
   DebugTaps& taps_;
   Log& log_;
+  std::map<std::string, Format> surface_formats_;              ///< as the first profile has them
+  std::map<std::string, std::vector<Format>> direct_formats_;  ///< that are left to choose from
   plan::Plan plan_;
   SourceTable weights_;
   WeightTable binaries_;
@@ -209,12 +214,21 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer, TimingCac
   options.selector = request_.selector;
   options.most_tactics = request_.most_tactics;
   const auto surface_format = [&](const std::string& name) {
-    const auto found = request_.surface_formats.find(name);
-    return found == request_.surface_formats.end() ? Format::linear() : found->second;
+    const auto found = surface_formats_.find(name);
+    return found == surface_formats_.end() ? Format::linear() : found->second;
   };
   options.surface.is_direct = request_.is_direct_io;
-  for (const ir::ValueId id : graph.inputs()) options.surface.inputs[id] = surface_format(graph.value(id).name);
-  for (const ir::Output& output : graph.outputs()) options.surface.outputs.push_back(surface_format(output.name));
+  for (const ir::ValueId id : graph.inputs()) {
+    const std::string& name = graph.value(id).name;
+    options.surface.inputs[id] = surface_format(name);
+    if (const auto formats = direct_formats_.find(name); formats != direct_formats_.end())
+      options.surface.direct_inputs.insert({id, formats->second});
+  }
+  for (const ir::Output& output : graph.outputs()) {
+    if (const auto formats = direct_formats_.find(output.name); formats != direct_formats_.end())
+      options.surface.direct_outputs.insert({options.surface.outputs.size(), formats->second});
+    options.surface.outputs.push_back(surface_format(output.name));
+  }
   struct Forward {
     const Build* build;
     static bool call(void* self, int done, int total) {
@@ -223,8 +237,11 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer, TimingCac
   } forward{this};
   options.progress = &Forward::call;
   options.progress_user = &forward;
-  const TacticContext cx{graph, request_.numerics, backend_.device(), request_.optimization_level};
+  const TacticContext cx{graph, request_.numerics, backend_.device(), request_.optimization_level,
+                         !direct_formats_.empty()};
   Cover cover = TRY(cover_graph(cx, backend_, timer, options, log_));
+  options.surface = cover.surface;
+  keep_formats(graph, cover.surface);
   if (!request_.selector) TRY(add_alternatives(cx, backend_, timer, cover, log_));  // what it chose is for all shapes
   note_libraries(cover);
   order_by_sizes(graph, cover.tiles);
@@ -242,6 +259,20 @@ Status Build::add_profile(const ProfileRequest& request, Timer& timer, TimingCac
   taps_.take(profile, std::span(plan_.bodies).subspan(first_body));
   plan_.profiles.push_back(std::move(profile));
   return {};
+}
+
+/// Says in the plan which formats the cover chose for inputs and outputs; other profiles have the same.
+void Build::keep_formats(const ir::Graph& graph, const Surface& surface) {
+  const auto keep = [&](std::vector<plan::IoTensor>& tensors, const std::string& name, const Format& format) {
+    const auto formats = direct_formats_.find(name);
+    if (formats == direct_formats_.end()) return;
+    formats->second = {format};
+    surface_formats_[name] = format;
+    const auto io = std::ranges::find(tensors, name, &plan::IoTensor::name);
+    if (io != tensors.end()) io->format = format;
+  };
+  for (const ir::ValueId id : graph.inputs()) keep(plan_.inputs, graph.value(id).name, surface.input(id));
+  for (size_t i = 0; i < graph.outputs().size(); ++i) keep(plan_.outputs, graph.outputs()[i].name, surface.output(i));
 }
 
 /// Gives plugins and contractions bytes by the request's ranges.
@@ -440,7 +471,8 @@ Result<plan::Plan> Build::run(TimingCache& cache) {
   for (size_t i = 0; i < profiles.size(); ++i) {
     if (!progress("Profiles", static_cast<int>(i), static_cast<int>(profiles.size())))
       return error(Code::kState, "the build was cancelled by its progress monitor");
-    TRY(in_context(add_profile(profiles[i], timer, cache), [&] { return str("optimization profile ", i); }));
+    TRY(in_context(add_profile(profiles[i], timer, cache),
+                   [&] { return profiles[i].called.empty() ? str("optimization profile ", i) : profiles[i].called; }));
   }
   mark_shape_inputs();
   weights_.fix(network_, fixed_sources_);

@@ -22,6 +22,7 @@ namespace kiln {
 struct ProfileRequest {
   std::map<std::string, plan::InputRange> extents;
   std::map<std::string, plan::InputRange> values;  ///< of shape inputs
+  std::string called = {};                         ///< in errors; empty: "optimization profile" and its number
 };
 
 /// An output whose elements follow from shapes: contexts compute it on the host. No output of the network's graph.
@@ -38,7 +39,9 @@ struct BuildRequest {
   int most_aux_streams = 0;              ///< on a device of its own
   std::vector<ProfileRequest> profiles;  ///< none: one is made if every input is static
   std::map<std::string, Format> surface_formats;
-  bool is_direct_io = false;  ///< inputs and outputs are read and written as they are, or the build fails
+  bool is_direct_io = false;  ///< inputs and outputs are read and written as they are, where that can be
+  /// Those that are in any case, or the build fails: each in one of these formats, of which the build chooses.
+  std::map<std::string, std::vector<Format>> direct_formats;
   std::vector<ShapeOutput> shape_outputs;
   passes::Ranges int8_ranges;  ///< of tensors: contractions and plugins that read one of them may have bytes
   /// Largest magnitudes of tensors. Where FP16 is allowed, a layer stays in FP32 if one of its tensors exceeds FP16's

@@ -105,6 +105,8 @@ double float8_number(uint8_t bits, const SmallFloat& type) {
 
 Result<DType> need_dtype(ElementType type) {
   if (const auto dtype = dtype_of(type)) return *dtype;
+  if (!is_known(type) && type != ElementType::kUndefined)
+    return error(Code::kInvalidArgument, type, " is none of ONNX's");
   return error(Code::kUnsupported, "type ", type, " is not supported");
 }
 

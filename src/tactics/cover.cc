@@ -49,6 +49,15 @@ std::vector<const Candidate*> best_first(const Choice& choice, const Candidate* 
   return all;
 }
 
+/// An input or output that a cover brings to another format, though it may not.
+struct Bent {
+  bool is_input = false;
+  ir::ValueId value = ir::ValueId::kNone;
+  size_t output = 0;                    ///< its position, where it is one
+  Format given, wanted;                 ///< that of the surface, and what the node reads or writes
+  ir::NodeId node = ir::NodeId::kNone;  ///< that does
+};
+
 class Coverer {
  public:
   Coverer(const TacticContext& cx, const Backend& backend, Timing& timing, const CoverOptions& options, Log& log)
@@ -56,6 +65,7 @@ class Coverer {
         backend_(backend),
         timing_(timing),
         options_(options),
+        surface_(options.surface),
         log_(log),
         effort_(effort_of(cx.optimization_level)),
         reformats_(cx.graph, backend, options.surface.is_direct ? AtSurface::kAvoided : AtSurface::kAllowed) {
@@ -66,7 +76,7 @@ class Coverer {
   Result<Cover> run() {
     choices_ = TRY(Choices::find(cx_, backend_, effort_));
     if (assigns()) TRY(take_assigned());
-    const FoundCover found = TRY(options_.selector ? find_selected() : find_cover());
+    const FoundCover found = TRY(options_.selector ? find_selected() : find_direct());
     TRY(place(found));
     TRY(report_progress(choices_.size()));
     return std::move(cover_);
@@ -74,6 +84,7 @@ class Coverer {
 
  private:
   Result<FoundCover> find_cover();
+  Result<FoundCover> find_direct();
   Result<FoundCover> find_selected();
   Result<std::vector<Pick>> regions_by_estimate();
   Result<bool> prepare_all(const std::vector<Pick>& regions);
@@ -97,7 +108,9 @@ class Coverer {
   std::string outcome(const Choice& choice, const Candidate& candidate) const;
   void add_notes(const Choice& choice, std::string_view prefix, std::vector<std::string>& notes,
                  const Candidate* chosen = nullptr) const;
-  Status check_direct(ir::ValueId value, const Format& wanted, std::string_view what, std::string_view name) const;
+  std::optional<Bent> bent_surface(const FoundCover& found) const;
+  bool takes_format(const Bent& bent);
+  Error surface_error(const Bent& bent) const;
   void require_format(ir::ValueId value, const Format& wanted);
   void add_reformat(ir::ValueId value, const Format& from, const Format& to);
 
@@ -110,6 +123,8 @@ class Coverer {
   const Backend& backend_;
   Timing& timing_;
   const CoverOptions& options_;
+  Surface surface_;
+  std::set<std::pair<std::string, std::string>> tried_;  ///< formats of the surface, by tensors
   Log& log_;
   Effort effort_;
   Choices choices_;
@@ -143,9 +158,8 @@ Status Coverer::add_fallback(ir::NodeId root) {
 /// far are timed. Once all of these have times, no untimed choice could be part of a cheaper cover.
 Result<FoundCover> Coverer::find_cover() {
   while (true) {
-    const SearchProblem problem{
-        cx_.graph,          choices_,    reformats_, options_.surface, backend_.step_overhead_us(),
-        effort_.least_gain, effort_.beam};
+    const SearchProblem problem{cx_.graph,          choices_,    reformats_, surface_, backend_.step_overhead_us(),
+                                effort_.least_gain, effort_.beam};
     const auto found = search_cover(problem);
     if (!found) {
       const ir::Node& node = cx_.graph.node(found.error());
@@ -159,6 +173,83 @@ Result<FoundCover> Coverer::find_cover() {
     for (const Pick& pick : found->picks) changed |= TRY(prepare(pick.choice));
     if (!changed) return *found;
   }
+}
+
+/// The first input or output that the cover would reformat though it may not.
+std::optional<Bent> Coverer::bent_surface(const FoundCover& found) const {
+  if (surface_.direct_inputs.empty() && surface_.direct_outputs.empty()) return std::nullopt;
+  std::map<ir::ValueId, std::pair<Format, ir::NodeId>> made;
+  for (const ir::ValueId input : cx_.graph.inputs()) made[input] = {surface_.input(input), ir::NodeId::kNone};
+  for (const Pick& pick : found.picks) {
+    const Region& region = choices_[pick.choice].region;
+    const Variant& variant = choices_[pick.choice].candidates[pick.candidate].variant;
+    for (size_t i = 0; i < region.outputs.size(); ++i) made[region.outputs[i]] = {variant.outputs[i], root_of(pick)};
+    for (size_t i = 0; i < region.inputs.size(); ++i) {
+      const ir::ValueId value = region.inputs[i];
+      if (!is_data(value) || !surface_.direct_inputs.contains(value)) continue;
+      const Format given = surface_.input(value), &wanted = variant.inputs[i];
+      if (same_layout(cx_.graph.type(value), given, wanted)) continue;
+      const auto reads = [&](ir::NodeId id) {
+        const auto& inputs = cx_.graph.node(id).inputs;
+        return std::ranges::find(inputs, value) != inputs.end();
+      };
+      const auto reader = std::ranges::find_if(region.nodes, reads);
+      return Bent{true, value, 0, given, wanted, reader == region.nodes.end() ? region.nodes.back() : *reader};
+    }
+  }
+  for (const auto& [i, formats] : surface_.direct_outputs) {
+    const ir::ValueId value = cx_.graph.outputs()[i].value;
+    const auto maker = made.find(value);
+    if (maker == made.end() || takes_any_format(cx_.graph, cx_.graph.outputs()[i])) continue;
+    const auto& [format, node] = maker->second;
+    if (!same_layout(cx_.graph.type(value), format, surface_.output(i)))
+      return Bent{false, value, i, surface_.output(i), format, node};
+  }
+  return std::nullopt;
+}
+
+/// Gives the input or output the format in which it is read or made, if it may have that.
+bool Coverer::takes_format(const Bent& bent) {
+  const auto& formats = bent.is_input ? surface_.direct_inputs[bent.value] : surface_.direct_outputs[bent.output];
+  const std::string name = str(bent.is_input ? "input " : "output ", bent.is_input ? index(bent.value) : bent.output);
+  tried_.insert({name, bent.given.text()});
+  const TensorType& type = cx_.graph.type(bent.value);
+  const auto fits = std::ranges::find_if(formats, [&](const Format& f) { return same_layout(type, f, bent.wanted); });
+  if (fits == formats.end() || !tried_.insert({name, fits->text()}).second) return false;
+  if (bent.is_input)
+    surface_.inputs[bent.value] = *fits;
+  else
+    surface_.outputs[bent.output] = *fits;
+  return true;
+}
+
+Error Coverer::surface_error(const Bent& bent) const {
+  const std::string name = bent.is_input ? cx_.graph.value(bent.value).name : cx_.graph.outputs()[bent.output].name;
+  std::string layer = "the network";
+  if (bent.node != ir::NodeId::kNone) {
+    const ir::Node& node = cx_.graph.node(bent.node);
+    layer = str(node.op.name(), " '", node.name, "'");
+  }
+  return error(Code::kUnsupported, bent.is_input ? "input" : "output", " '", name, "' would be reformatted (",
+               bent.is_input ? bent.given : bent.wanted, " to ", bent.is_input ? bent.wanted : bent.given, "), since ",
+               layer, bent.is_input ? " reads " : " makes ", bent.wanted,
+               ". BuilderFlag::kDIRECT_IO forbids that: allow the format for it, or clear the flag")
+      .error();
+}
+
+/// The cheapest cover that reads and writes the surface as it may be: in another format that is allowed, or by the
+/// reference, which reads and writes row-major, where no tactic does. Not on a device that it would be copied from.
+Result<FoundCover> Coverer::find_direct() {
+  FoundCover found = TRY(find_cover());
+  while (const auto bent = bent_surface(found)) {
+    if (!takes_format(*bent)) {
+      const bool can_fall_back = bent->given.is_linear() && bent->node != ir::NodeId::kNone && cx_.device.is_host();
+      if (!can_fall_back || choices_.has_fallback(bent->node) || !choices_.add_fallback(cx_, backend_, bent->node))
+        return std::unexpected(surface_error(*bent));
+    }
+    found = TRY(find_cover());
+  }
+  return found;
 }
 
 /// The regions of the cheapest cover by estimates, in execution order.
@@ -338,17 +429,17 @@ Status Coverer::report_progress(size_t done) const {
 Status Coverer::place(const FoundCover& found) {
   cover_.value_formats.assign(static_cast<size_t>(cx_.graph.num_values()), Format::linear());
   cover_.estimate_us = found.cost_us;
-  for (const ir::ValueId input : cx_.graph.inputs()) set_format(input, options_.surface.input(input));
+  if (const auto bent = bent_surface(found)) return std::unexpected(surface_error(*bent));  // as a selector has it
+  cover_.surface = surface_;
+  for (const ir::ValueId input : cx_.graph.inputs()) set_format(input, surface_.input(input));
   std::map<ir::NodeId, Pick> picks;
   for (const Pick& pick : found.picks) picks.emplace(place_of(cx_.graph, choices_[pick.choice].region), pick);
   for (const ir::NodeId id : TRY(cx_.graph.topological_order()))
     if (const auto pick = picks.find(id); pick != picks.end()) TRY(place(pick->second));
   for (size_t i = 0; i < cx_.graph.outputs().size(); ++i)
     if (const ir::ValueId value = cx_.graph.outputs()[i].value;
-        is_data(value) && !takes_any_format(cx_.graph, cx_.graph.outputs()[i])) {
-      TRY(check_direct(value, options_.surface.output(i), "output", cx_.graph.outputs()[i].name));
-      require_format(value, options_.surface.output(i));
-    }
+        is_data(value) && !takes_any_format(cx_.graph, cx_.graph.outputs()[i]))
+      require_format(value, surface_.output(i));
   return {};
 }
 
@@ -359,8 +450,6 @@ Status Coverer::place(const Pick& pick) {
   for (size_t i = 0; i < choice.region.inputs.size(); ++i) {
     const ir::ValueId value = choice.region.inputs[i];
     if (!is_data(value)) continue;
-    if (cx_.graph.value(value).producer == ir::NodeId::kNone)
-      TRY(check_direct(value, chosen.variant.inputs[i], "input", cx_.graph.value(value).name));
     require_format(value, chosen.variant.inputs[i]);
   }
   for (size_t i = 0; i < choice.region.outputs.size(); ++i)
@@ -454,14 +543,6 @@ void Coverer::add_notes(const Choice& choice, std::string_view prefix, std::vect
   if (choice.notes.size() > kMostNotes)
     notes.push_back(
         str(prefix, choice.tactic->name(), ": ", choice.notes.size() - kMostNotes, " more variants left out"));
-}
-
-/// Fails where a value at the network's edge would need a reformat that the program forbids.
-Status Coverer::check_direct(ir::ValueId value, const Format& wanted, std::string_view what,
-                             std::string_view name) const {
-  if (!options_.surface.is_direct || same_layout(cx_.graph.type(value), format(value), wanted)) return {};
-  return error(Code::kUnsupported, what, " '", name, "' would be reformatted (", format(value), " to ", wanted,
-               "), which BuilderFlag::kDIRECT_IO forbids; allow that format for it, or clear the flag");
 }
 
 /// Brings a value to a format once, however many read it there.

@@ -39,6 +39,7 @@ struct Cover {
   /// Values of the table's symbols that tiles were tuned for, the optimum's first; none if for the optimum alone.
   std::vector<Extents> tunings = {};
   std::vector<Format> value_formats;  ///< by ValueId: the format its producer writes
+  Surface surface;                    ///< the formats of inputs and outputs, as they were chosen
   double estimate_us = 0;             ///< summed times, reformats and overheads: what the search made least
 };
 

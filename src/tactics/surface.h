@@ -14,7 +14,11 @@ namespace kiln {
 struct Surface {
   std::map<ir::ValueId, Format> inputs;
   std::vector<Format> outputs;
-  bool is_direct = false;  ///< no step may bring an input or an output to another format
+  bool is_direct =
+      false;  ///< steps that bring inputs and outputs to other formats are avoided, even if that costs time
+  /// What no step may bring to another format, with the formats that it may have; the cover chooses one of them.
+  std::map<ir::ValueId, std::vector<Format>> direct_inputs;
+  std::map<size_t, std::vector<Format>> direct_outputs;
 
   Format input(ir::ValueId value) const {
     const auto found = inputs.find(value);

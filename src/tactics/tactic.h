@@ -38,9 +38,10 @@ struct TacticContext {
   const Numerics& numerics;
   Device& device;
   int optimization_level = 3;  ///< 0 to 5, as IBuilderConfig has it
+  bool is_direct = false;      ///< kernels that read and write the graph's surface in the linear format are wanted
 
   /// The same for another graph.
-  TacticContext on(const ir::Graph& other) const { return {other, numerics, device, optimization_level}; }
+  TacticContext on(const ir::Graph& other) const { return {other, numerics, device, optimization_level, is_direct}; }
 };
 
 /// Nodes claimed as one step. `nodes` in topological order; the root, whose output others see, is last.

@@ -17,12 +17,14 @@ namespace {
 
 using nv::BuilderFlag;
 
-/// The first of the allowed formats that Kiln has; the linear one, if allowed, goes before all.
-Result<Format> allowed_format(const nv::ITensor& tensor, int rank) {
+/// Those of the allowed formats that Kiln has; the linear one, if allowed, goes before all.
+Result<std::vector<Format>> allowed_formats(const nv::ITensor& tensor, int rank) {
   const nv::TensorFormats formats = tensor.getAllowedFormats();
+  std::vector<Format> allowed;
   for (int bit = 0; bit < nv::EnumMax<nv::TensorFormat>(); ++bit)
     if ((formats >> bit) & 1U)
-      if (auto format = from_api(static_cast<nv::TensorFormat>(bit), rank)) return format;
+      if (auto format = from_api(static_cast<nv::TensorFormat>(bit), rank)) allowed.push_back(*format);
+  if (!allowed.empty()) return allowed;
   return error(Code::kUnsupported, "tensor '", tensor.getName(), "': none of the allowed formats (",
                names_of_formats(formats), ") is one that Kiln has for rank ", rank);
 }
@@ -33,8 +35,12 @@ Status add_formats(Network& network, BuildRequest& request) {
     const auto& tensors = network.made_tensors();
     if (ir::index(value) >= tensors.size() || !tensors[ir::index(value)]) return {};
     const TensorType& type = TRY(graph.inferred_type(value));
-    const Format format = TRY(allowed_format(*tensors[ir::index(value)], type.rank()));
-    if (!format.is_linear()) request.surface_formats[name] = format;
+    const nv::ITensor& tensor = *tensors[ir::index(value)];
+    std::vector<Format> formats = TRY(allowed_formats(tensor, type.rank()));
+    if (!formats[0].is_linear()) request.surface_formats[name] = formats[0];
+    // As TensorRT has it, the flag is about tensors whose formats the program chose; at first all are allowed.
+    constexpr nv::TensorFormats kAll = (1U << nv::EnumMax<nv::TensorFormat>()) - 1;
+    if (request.is_direct_io && tensor.getAllowedFormats() != kAll) request.direct_formats[name] = std::move(formats);
     return {};
   };
   for (const ir::ValueId input : graph.inputs()) TRY(add(input, graph.value(input).name));

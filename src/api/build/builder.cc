@@ -84,7 +84,7 @@ Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilder
   if (config.getPreviewFeature(nv::PreviewFeature::kALIASED_PLUGIN_IO_10_03)) TRY(alias_plugins(graph));
   request.expand_plugins = [&network](ir::Graph& g) { return expand_plugins(network, g, RangesAre::kKnown); };
   const std::unique_ptr<Backend> backend = TRY(engine_backend());
-  warn_of_missing_choices(config, backend->device().kind(), log);
+  warn_of_missing_choices(config, graph, backend->device(), log);
   give_plugin_handles(graph, config, backend->device(), log);
   request.memory = TRY(ProgramAllocator::create(allocator, backend->device()));
   TensorRanges ranges = TRY(tensor_ranges(network, config, {graph, *backend, request, makers, allocator}));

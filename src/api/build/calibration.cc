@@ -36,12 +36,15 @@ bool has_quantization(const ir::Graph& graph) {
 }
 
 /// The ranges that the program set by ITensor::setDynamicRange.
-passes::Ranges given_ranges(const Network& network) {
+passes::Ranges given_ranges(const Network& network, Log& log) {
   passes::Ranges ranges;
   for (const auto& tensor : network.made_tensors()) {
     if (!tensor || !tensor->dynamicRangeIsSet()) continue;
     const float most = std::max(std::abs(tensor->getDynamicRangeMin()), std::abs(tensor->getDynamicRangeMax()));
-    if (most > 0) ranges[tensor->getName()] = most;
+    if (most > 0)
+      ranges[tensor->getName()] = most;
+    else
+      log.warning("tensor '", tensor->getName(), "': the dynamic range [0, 0] has no number but 0, and is not used");
   }
   return ranges;
 }
@@ -55,12 +58,16 @@ Result<float> range_of(const RangeHistogram& histogram, nv::IInt8Calibrator& cal
   return histogram.quantile(quantile);
 }
 
-/// What the cache says of the tensors that were looked at. A tensor that has no finite value gets no range.
-Status add_scales(const std::map<std::string, RangeHistogram>& histograms, nv::IInt8Calibrator& calibrator, Log& log,
-                  CalibrationCache& cache) {
+/// What the cache says of the tensors that were looked at. A tensor that has no finite value gets no range; an input
+/// without one is an error, since such data say nothing.
+Status add_scales(const std::map<std::string, RangeHistogram>& histograms, std::span<const char* const> inputs,
+                  nv::IInt8Calibrator& calibrator, Log& log, CalibrationCache& cache) {
   for (const auto& [name, histogram] : histograms) {
     const int64_t strange = histogram.num_not_finite(), finite = histogram.num_finite();
     if (strange > 0 && finite == 0) {
+      TRY(require(
+          std::ranges::find(inputs, name, [](const char* input) { return std::string_view(input); }) == inputs.end(),
+          "calibration: no value of input '", name, "' is finite: such data give no range"));
       log.warning("calibration: no value of tensor '", name,
                   "' is finite: it has no range, and its readers stay in float");
       continue;
@@ -71,7 +78,8 @@ Status add_scales(const std::map<std::string, RangeHistogram>& histograms, nv::I
     const float range = TRY(range_of(histogram, calibrator));
     cache.scales[name] = range > 0 ? passes::scale_of_range(range) : 1 / kLevels;  // of zeros alone any scale does
   }
-  return {};
+  return require(!cache.scales.empty() || histograms.empty(), "calibration: no value of any tensor is finite: not of '",
+                 histograms.empty() ? "" : histograms.begin()->first, "', nor of the others");
 }
 
 /// What a cache says, and the largest magnitudes that data had; none where the cache was not made now.
@@ -96,7 +104,7 @@ Result<Calibration> calibrate(nv::IInt8Calibrator& calibrator, ObservedNetwork& 
   }
   TRY(require(batches > 0, "the INT8 calibrator gave no batch"));
   Calibration result{{std::string(name_of(calibrator.getAlgorithm())), {}}, {}};
-  TRY(add_scales(histograms, calibrator, log, result.cache));
+  TRY(add_scales(histograms, names, calibrator, log, result.cache));
   for (const auto& [name, histogram] : histograms)
     if (histogram.num_finite() > 0) result.largest[name] = histogram.largest();
   log.info("calibrated ", result.cache.scales.size(), " tensors by ", batches, " batches, ", result.cache.algorithm);
@@ -143,14 +151,62 @@ Uses uses_of_ranges(Network& network, const BuilderConfig& config, const ir::Gra
   return uses;
 }
 
+/// The shapes of batches: the optimum of the calibration profile, or else of the first one. TensorRT asks calibrators
+/// of networks with dynamic shapes to answer 1 for their batch size, so that 1 says nothing. Another size is the first
+/// extent of an input, and becomes that of the inputs whose ranges hold it where no optimum is that.
+Result<ProfileRequest> shapes_of_batches(int32_t size, ProfileRequest profile, const ir::Graph& graph, Log& log) {
+  TRY(require(size >= 1, "the INT8 calibrator's getBatchSize answered ", size, "; a batch has a size of 1 at least"));
+  bool fits = size == 1, can_fit = true;
+  std::vector<plan::InputRange*> open;  // ranges that may be given the size
+  std::string extents;
+  for (const ir::ValueId input : graph.inputs()) {
+    const std::string& name = graph.value(input).name;
+    const TensorType& type = graph.type(input);
+    if (type.rank() == 0 || type.values) continue;  // what decides shapes has no batch
+    const auto fixed = type.shape[0].constant();
+    const auto at = profile.extents.find(name);
+    plan::InputRange* const range = at != profile.extents.end() && !at->second.opt.empty() ? &at->second : nullptr;
+    if (!fixed && !range) return std::move(profile);  // whoever builds the network tells of the profile
+    const int64_t extent = fixed ? *fixed : range->opt[0];
+    fits |= extent == size;
+    extents += str(extents.empty() ? "" : ", ", "'", name, "' ", extent);
+    if (fixed) continue;
+    extents += str(" (of ", range->min[0], " to ", range->max[0], ")");
+    open.push_back(range);
+    can_fit &= range->min[0] <= size && size <= range->max[0];
+  }
+  TRY(require(fits || extents.empty() || (can_fit && !open.empty()), "the INT8 calibrator's getBatchSize answered ",
+              size, ", and batches by ", profile.called, " begin with other extents: ", extents,
+              ". It answers theirs, or 1, and gives batches of their size"));
+  if (!fits && !open.empty()) {
+    for (plan::InputRange* const range : open) range->opt[0] = size;
+    log.info("calibration: batches have the size ", size, " of the calibrator's getBatchSize, not the optimum of ",
+             profile.called);
+  }
+  for (auto& [name, range] : profile.extents) range.min = range.max = range.opt;  // as TensorRT has it
+  return std::move(profile);
+}
+
 /// What the calibrator's cache says, or else its data.
 Result<Calibration> calibration_of(nv::IInt8Calibrator& calibrator, Network& network, BuilderConfig& config,
                                    const BuildToCome& build) {
   Log& log = network.reporter().log();
   if (auto cache = TRY(cached(calibrator, log))) return Calibration{std::move(*cache), {}};
-  std::optional<ProfileRequest> profile;
-  if (const auto* set = static_cast<const OptimizationProfile*>(config.getCalibrationProfile()))
+  ProfileRequest profile;
+  profile.called = "the network";
+  if (const auto* set = static_cast<const OptimizationProfile*>(config.getCalibrationProfile())) {
     profile = TRY(in_context(set->request(), [] { return std::string("calibration profile"); }));
+    profile.called = "the calibration profile";
+    for (const auto& [name, range] : profile.extents)
+      if (std::ranges::none_of(build.graph.inputs(),
+                               [&](ir::ValueId input) { return build.graph.value(input).name == name; }))
+        log.warning("calibration profile: the network has no input '", name, "'; its dimensions are ignored");
+  } else if (!build.request.profiles.empty()) {
+    profile = build.request.profiles.front();
+    profile.called = "optimization profile 0";
+  }
+  profile = TRY(shapes_of_batches(calibrator.getBatchSize(), std::move(profile), build.graph, log));
+  profile.called = str("calibration by ", profile.called);
   const std::unique_ptr<ObservedNetwork> observed = TRY(ObservedNetwork::build(build, profile, network.reporter()));
   Calibration calibration = TRY(calibrate(calibrator, *observed, log));
   const std::string text = write_calibration_cache(calibration.cache);
@@ -163,7 +219,7 @@ Result<Calibration> calibration_of(nv::IInt8Calibrator& calibrator, Network& net
 Result<TensorRanges> tensor_ranges(Network& network, BuilderConfig& config, const BuildToCome& build) {
   Log& log = network.reporter().log();
   nv::IInt8Calibrator* const calibrator = config.getInt8Calibrator();
-  const passes::Ranges given = given_ranges(network);
+  const passes::Ranges given = given_ranges(network, log);
   const auto [is_int8, is_half] = uses_of_ranges(network, config, build.graph, !given.empty());
   if (!is_int8 && !is_half) return TensorRanges();
   if (!calibrator) {

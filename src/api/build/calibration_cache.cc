@@ -60,7 +60,9 @@ Result<CalibrationCache> read_calibration_cache(std::string_view text) {
     const float scale = TRY(in_context(scale_of(line.substr(colon + 1)), [&] {
       return str("line ", number, " of a calibration cache, tensor '", line.substr(0, colon), "'");
     }));
-    cache.scales[std::string(line.substr(0, colon))] = scale;
+    const auto [known, is_new] = cache.scales.emplace(line.substr(0, colon), scale);
+    TRY(require(is_new || known->second == scale, "line ", number, " of a calibration cache: tensor '", known->first,
+                "' has the scale ", scale, ", and ", known->second, " in a line before"));
   }
   return cache;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "api/build/calibration_cache.h"
 #include "api/build/range_histogram.h"
@@ -32,6 +33,9 @@ TEST(CalibrationCache, SaysWhatIsWrong) {
   EXPECT_EQ(message("TRT-1-MinMaxCalibration\nx"), "line 2 of a calibration cache is 'x'; 'TENSOR: SCALE' is needed");
   EXPECT_EQ(message("TRT-1-MinMaxCalibration\nx: 4g"),
             "line 2 of a calibration cache, tensor 'x': '4g' is no FP32 number in hexadecimal digits");
+  EXPECT_EQ(message("TRT-1-MinMaxCalibration\nx: 3f800000\nx: 40000000"),
+            "line 3 of a calibration cache: tensor 'x' has the scale 2, and 1 in a line before");
+  EXPECT_TRUE(read_calibration_cache("TRT-1-MinMaxCalibration\nx: 3f800000\nx: 3f800000").has_value());
   EXPECT_EQ(message("TRT-1-MinMaxCalibration\nx: bf800000"),
             "line 2 of a calibration cache, tensor 'x': the scale is -1; scales are finite and positive");
 }
@@ -63,7 +67,7 @@ TEST(RangeHistogram, LeavesOutWhatIsRare) {
 /// Gives batches of two rows, and keeps what it is told.
 class Calibrator : public nv::IInt8EntropyCalibrator2 {
  public:
-  int32_t getBatchSize() const noexcept override { return 2; }
+  int32_t getBatchSize() const noexcept override { return size; }
   bool getBatch(void** bindings, const char** names, int32_t count) noexcept override {
     asked.assign(names, names + count);
     if (left-- <= 0) return false;
@@ -81,7 +85,7 @@ class Calibrator : public nv::IInt8EntropyCalibrator2 {
   Shared<float> batch{1, -2, 0.5F, 1.5F, 2, -1};
   std::string cache, written;
   std::vector<std::string> asked;
-  int left = 3;
+  int left = 3, size = 2;
   bool gives_null = false;
 };
 
@@ -177,10 +181,39 @@ TEST(Calibration, TellsOfValuesThatAreNotFinite) {
   calibrator.batch[1] = INFINITY;
   EXPECT_TRUE(warns(p, "calibration: 3 of 18 values of tensor 'x' are not finite: its range is that of the others"));
   EXPECT_TRUE(read_calibration_cache(calibrator.written)->scales.contains("x"));
+}
+/// Data of an input without a finite number say nothing: the program has a mistake there.
+TEST(Calibration, DataOfNoFiniteNumberAreAnError) {
+  Product p;
+  Calibrator calibrator;
+  p.config->setInt8Calibrator(&calibrator);
   for (float& value : calibrator.batch) value = NAN;
-  calibrator.left = 3;
-  EXPECT_TRUE(warns(p, "calibration: no value of tensor 'x' is finite: it has no range"));
-  EXPECT_EQ(read_calibration_cache(calibrator.written)->scales.size(), 0U);
+  EXPECT_NE(p.error_of_build().find("calibration: no value of input 'x' is finite: such data give no range"),
+            std::string::npos);
+  EXPECT_EQ(calibrator.written, "");
+}
+/// Inside of a network such tensors are its own, as a mask of infinities is.
+TEST(Calibration, TensorsOfNoFiniteNumberHaveNoRange) {
+  Workbench w;
+  w.config->setFlag(nv::BuilderFlag::kINT8);
+  nv::ITensor* const x = w.input("x", {2, 3});
+  const std::vector<float> huge{std::numeric_limits<float>::infinity()};
+  nv::ITensor* const by = w->addConstant(dims({1, 1}), weights(huge))->getOutput(0);
+  nv::ITensor* const y =
+      w->addElementWise(*w->addUnary(*x, nv::UnaryOperation::kEXP)->getOutput(0), *by, nv::ElementWiseOperation::kPROD)
+          ->getOutput(0);
+  y->setName("y");
+  w.mark(y);
+  Calibrator calibrator;
+  w.config->setInt8Calibrator(&calibrator);
+  EXPECT_TRUE(std::unique_ptr<nv::IHostMemory>(w.builder->buildSerializedNetwork(*w.network, *w.config)))
+      << w.take_error();
+  EXPECT_TRUE(std::ranges::any_of(w.logger.warnings, [](const std::string& text) {
+    return text.starts_with("calibration: no value of tensor 'y' is finite: it has no range");
+  }));
+  const auto cache = read_calibration_cache(calibrator.written);
+  ASSERT_TRUE(cache.has_value());
+  EXPECT_TRUE(cache->scales.contains("x") && !cache->scales.contains("y"));
 }
 TEST(Calibration, TellsWhatIsNotUsed) {
   Product p;
@@ -271,6 +304,7 @@ TEST(Calibration, ObservesTensorsWhoseSizeDataDecides) {
   chosen->setName("chosen");
   w.mark(w->addUnary(*chosen, nv::UnaryOperation::kABS)->getOutput(0));
   Calibrator calibrator;
+  calibrator.size = 1;
   w.config->setInt8Calibrator(&calibrator);
   const std::unique_ptr<nv::IHostMemory> plan(w.builder->buildSerializedNetwork(*w.network, *w.config));
   ASSERT_NE(plan, nullptr) << w.take_error();
@@ -361,21 +395,103 @@ TEST(Calibration, QuantizesConvolutionsWithSamePads) {
   EXPECT_EQ(y, (Values{4, 6, 6, 4, 6, 9, 9, 6, 6, 9, 9, 6, 4, 6, 6, 4}));
 }
 
+/// A network of any number of rows of three.
+struct Rows : Workbench {
+  Rows() {
+    nv::ITensor* const x = input("x", {-1, 3});
+    mark((*this)->addActivation(*x, nv::ActivationType::kRELU)->getOutput(0));
+    config->setFlag(nv::BuilderFlag::kINT8);
+  }
+  nv::IOptimizationProfile* profile(int64_t least, int64_t best, int64_t most, int64_t columns = 3) {
+    nv::IOptimizationProfile* const made = builder->createOptimizationProfile();
+    made->setDimensions("x", nv::OptProfileSelector::kMIN, dims({least, columns}));
+    made->setDimensions("x", nv::OptProfileSelector::kOPT, dims({best, columns}));
+    made->setDimensions("x", nv::OptProfileSelector::kMAX, dims({most, columns}));
+    return made;
+  }
+  std::string error_of_build() {
+    return std::unique_ptr<nv::IHostMemory>(builder->buildSerializedNetwork(*network, *config)) ? "" : take_error();
+  }
+};
+/// The largest magnitude that a cache's scale of x stands for.
+float range_of_x(const Calibrator& calibrator) {
+  const auto cache = read_calibration_cache(calibrator.written);
+  return cache && cache->scales.contains("x") ? cache->scales.at("x") * 127 : -1;
+}
+
+/// Memory that ends behind two rows is not read beyond them, whatever the profile's optimum is.
+TEST(Calibration, BatchesHaveTheCalibratorsSize) {
+  Rows w;
+  w.config->addOptimizationProfile(w.profile(1, 4, 8));
+  Calibrator calibrator;
+  calibrator.batch.resize(8 * 3, 1000);  // what lies behind the two rows
+  w.config->setInt8Calibrator(&calibrator);
+  EXPECT_EQ(w.error_of_build(), "");
+  EXPECT_NEAR(range_of_x(calibrator), 2, 0.01);
+  calibrator.size = 8;
+  calibrator.left = 3;
+  EXPECT_EQ(w.error_of_build(), "");
+  EXPECT_GT(range_of_x(calibrator), 500) << "all eight rows are looked at";
+}
+TEST(Calibration, ABatchSizeThatFitsNoInputIsAnError) {
+  Rows w;
+  w.config->addOptimizationProfile(w.profile(4, 4, 8));
+  Calibrator calibrator;
+  calibrator.batch.resize(4 * 3, 1);
+  w.config->setInt8Calibrator(&calibrator);
+  EXPECT_FALSE(std::unique_ptr<nv::IHostMemory>(w.builder->buildSerializedNetwork(*w.network, *w.config)));
+  ASSERT_FALSE(w.logger.errors.empty());  // the recorder's texts are shorter
+  EXPECT_TRUE(
+      w.logger.errors.back().contains("the INT8 calibrator's getBatchSize answered 2, and batches by "
+                                      "optimization profile 0 begin with other extents: 'x' 4 (of 4 to 8). It "
+                                      "answers theirs, or 1"))
+      << w.logger.errors.back();
+  EXPECT_EQ(calibrator.left, 3) << "none was asked for";
+  for (const int size : {0, -1}) {
+    calibrator.size = size;
+    EXPECT_NE(w.error_of_build().find(str("getBatchSize answered ", size, "; a batch has a size of 1 at least")),
+              std::string::npos);
+  }
+  calibrator.size = 1;  // of a network with dynamic shapes, where it says nothing
+  EXPECT_EQ(w.error_of_build(), "");
+  Product p;
+  p.config->setInt8Calibrator(&calibrator);
+  calibrator.size = 4;
+  EXPECT_NE(p.error_of_build().find("batches by the network begin with other extents: 'x' 2. It answers"),
+            std::string::npos);
+}
+TEST(Calibration, NamesTheProfileThatIsWrong) {
+  Rows w;
+  w.config->addOptimizationProfile(w.profile(2, 2, 2));
+  ASSERT_TRUE(w.config->setCalibrationProfile(w.profile(2, 2, 2, 4)));
+  Calibrator calibrator;
+  w.config->setInt8Calibrator(&calibrator);
+  const std::string error = w.error_of_build();
+  EXPECT_NE(error.find("calibration by the calibration profile: "), std::string::npos) << error;
+  EXPECT_EQ(error.find("optimization profile 0"), std::string::npos) << error;
+}
+TEST(Calibration, RangesThatContradictThemselvesAreRefused) {
+  Product p;
+  nv::ITensor* const x = p.network->getInput(0);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const auto& [low, high] : {std::pair(1.F, -1.F), std::pair(NAN, 1.F), std::pair(-kInfinity, kInfinity)}) {
+    EXPECT_FALSE(x->setDynamicRange(low, high));
+    EXPECT_NE(p.take_error().find("'x': the range ["), std::string::npos);
+    EXPECT_FALSE(x->dynamicRangeIsSet());
+  }
+  EXPECT_TRUE(x->setDynamicRange(-1, -1));
+}
+TEST(Calibration, ARangeOfZeroAloneIsToldOf) {
+  Product p;
+  p.network->getInput(0)->setDynamicRange(0, 0);
+  EXPECT_TRUE(warns(p, "tensor 'x': the dynamic range [0, 0] has no number but 0, and is not used"));
+}
+
 /// Batches have the shapes of the calibration profile.
 TEST(Calibration, HasAProfileOfItsOwn) {
-  Workbench w;
-  nv::ITensor* const x = w.input("x", {-1, 3});
-  w.mark(w->addActivation(*x, nv::ActivationType::kRELU)->getOutput(0));
-  w.config->setFlag(nv::BuilderFlag::kINT8);
-  const auto profile = [&](int64_t least, int64_t best, int64_t most) {
-    nv::IOptimizationProfile* const made = w.builder->createOptimizationProfile();
-    made->setDimensions("x", nv::OptProfileSelector::kMIN, dims({least, 3}));
-    made->setDimensions("x", nv::OptProfileSelector::kOPT, dims({best, 3}));
-    made->setDimensions("x", nv::OptProfileSelector::kMAX, dims({most, 3}));
-    return made;
-  };
-  w.config->addOptimizationProfile(profile(8, 8, 8));
-  ASSERT_TRUE(w.config->setCalibrationProfile(profile(2, 2, 2)));
+  Rows w;
+  w.config->addOptimizationProfile(w.profile(8, 8, 8));
+  ASSERT_TRUE(w.config->setCalibrationProfile(w.profile(2, 2, 2)));
   Calibrator calibrator;
   calibrator.batch.resize(8 * 3, 1000);  // more rows than it says there are
   w.config->setInt8Calibrator(&calibrator);

@@ -1,6 +1,9 @@
 #include "api/build/missing_choices.h"
 
+#include <utility>
+
 #include "api/run/devices.h"
+#include "backend/cuda/device/cuda_device.h"
 
 namespace kiln::api {
 namespace {
@@ -31,11 +34,7 @@ struct Unheeded {
   const char* name;
   const char* instead;
 };
-constexpr const char* kWiderTypes = "layers compute in wider types";
 constexpr Unheeded kUnheeded[] = {
-    {BuilderFlag::kFP8, "kFP8", kWiderTypes},
-    {BuilderFlag::kINT4, "kINT4", kWiderTypes},
-    {BuilderFlag::kFP4, "kFP4", kWiderTypes},
     {BuilderFlag::kSPARSE_WEIGHTS, "kSPARSE_WEIGHTS", "weights are taken to be dense"},
     {BuilderFlag::kSTRICT_NANS, "kSTRICT_NANS", "infinities and not-a-number may spread further than IEEE has it"},
     {BuilderFlag::kDISTRIBUTIVE_INDEPENDENCE, "kDISTRIBUTIVE_INDEPENDENCE",
@@ -43,6 +42,34 @@ constexpr Unheeded kUnheeded[] = {
     {BuilderFlag::kDEBUG, "kDEBUG", "layers run without waiting for each other"},
     {BuilderFlag::kDISABLE_COMPILATION_CACHE, "kDISABLE_COMPILATION_CACHE",
      "compiled kernels are kept in the folder that KILN_CACHE_DIR names"}};
+
+/// Flags of types that only Quantize, Dequantize and constants bring into a network: those run with the flag and
+/// without it.
+struct Stored {
+  BuilderFlag flag;
+  const char* name;
+  DType type;
+};
+constexpr Stored kStored[] = {{BuilderFlag::kFP8, "kFP8", DType::kF8E4M3},
+                              {BuilderFlag::kINT4, "kINT4", DType::kI4},
+                              {BuilderFlag::kFP4, "kFP4", DType::kF4E2M1}};
+
+bool has_type(const ir::Graph& graph, DType type) {
+  for (int i = 0; i < graph.num_values(); ++i) {
+    const auto id = static_cast<ir::ValueId>(i);
+    const ir::NodeId producer = graph.value(id).producer;
+    if ((producer == ir::NodeId::kNone || graph.alive(producer)) && graph.type(id).dtype == type) return true;
+  }
+  return false;
+}
+
+/// Whether a device multiplies numbers of the type, or reads them in their bits while it does.
+bool multiplies(Device& device, DType type) {
+  if (type == DType::kI4) return true;
+  if (type != DType::kF8E4M3 || device.kind() != DeviceKind::kCuda) return false;
+  const cuda::Properties& gpu = static_cast<const cuda::CudaDevice&>(device).properties();
+  return std::pair(gpu.compute_major, gpu.compute_minor) >= std::pair(8, 9);
+}
 
 Status check_portability(const BuilderConfig& config) {
   if (config.getDefaultDeviceType() == nv::DeviceType::kDLA && !config.has(BuilderFlag::kGPU_FALLBACK))
@@ -78,13 +105,21 @@ Status check_choices(const Network& network, const BuilderConfig& config) {
   return {};
 }
 
-void warn_of_missing_choices(const BuilderConfig& config, DeviceKind device, Log& log) {
+void warn_of_missing_choices(const BuilderConfig& config, const ir::Graph& graph, Device& device, Log& log) {
+  for (const Stored& row : kStored) {
+    if (!config.has(row.flag)) continue;
+    if (!has_type(graph, row.type))
+      log.warning("BuilderFlag::", row.name, " does nothing here: no tensor of the network is ", row.type,
+                  ", and only its own Quantize and Dequantize layers make one so");
+    else if (!multiplies(device, row.type))
+      log.warning("BuilderFlag::", row.name, ": ", device.identity(), " multiplies ", row.type, " as floats");
+  }
   for (const Unheeded& row : kUnheeded)
     if (config.has(row.flag)) log.warning("BuilderFlag::", row.name, " is not in Kiln yet: ", row.instead);
   if (config.getTilingOptimizationLevel() != nv::TilingOptimizationLevel::kNONE)
     log.warning("setTilingOptimizationLevel is not in Kiln yet: layers are not tiled together");
   const size_t shared = config.getMemoryPoolLimit(nv::MemoryPoolType::kTACTIC_SHARED_MEMORY);
-  if (device == DeviceKind::kCuda && shared < kUnaskedSharedBytes)
+  if (device.kind() == DeviceKind::kCuda && shared < kUnaskedSharedBytes)
     log.warning("MemoryPoolType::kTACTIC_SHARED_MEMORY is limited to ", shared,
                 " bytes; kernels that take no more than the ", kUnaskedSharedBytes,
                 " that a launch has without asking are chosen in any case");

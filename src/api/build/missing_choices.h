@@ -12,7 +12,7 @@ namespace kiln::api {
 /// network.
 Status check_choices(const Network& network, const BuilderConfig& config);
 
-/// Says what was allowed or preferred and is not done; the engine is right without it.
-void warn_of_missing_choices(const BuilderConfig& config, DeviceKind device, Log& log);
+/// Says what was allowed or preferred and is not done, or does nothing in this network; the engine is right without it.
+void warn_of_missing_choices(const BuilderConfig& config, const ir::Graph& graph, Device& device, Log& log);
 
 }  // namespace kiln::api

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "api/run/engine.h"
+#include "backend/cuda/device/cuda_device.h"
 #include "ir/precision.h"
 #include "ops/cast.h"
 #include "tensor/view.h"
@@ -64,6 +65,7 @@ Result<std::unique_ptr<ObservedNetwork>> ObservedNetwork::build(const BuildToCom
   request.optimization_level = std::min(request.optimization_level, 1);
   request.is_direct_io = false;
   request.surface_formats.clear();  // batches are row-major
+  request.direct_formats.clear();
   request.int8_ranges.clear();
   if (profile) request.profiles = {*profile};
   auto plan = std::make_shared<const plan::Plan>(TRY(build_plan(copy, build.backend, request, reporter.log())));
@@ -102,7 +104,14 @@ Result<void*> ObservedNetwork::random_input(size_t input, Interval interval) {
 }
 
 Status ObservedNetwork::run(std::span<void* const> inputs, std::map<std::string, RangeHistogram>& histograms) {
-  for (size_t i = 0; i < plan().inputs.size(); ++i) context_->set_input_address(static_cast<int>(i), inputs[i]);
+  for (size_t i = 0; i < plan().inputs.size(); ++i) {
+    const plan::IoTensor& input = plan().inputs[i];
+    const bool reads = device_.kind() != DeviceKind::kCuda || input.is_shape ||
+                       static_cast<const cuda::CudaDevice&>(device_).reaches(inputs[i]);
+    TRY(require(reads, "the memory of input '", input.name,
+                "' is the host's, where the GPU does not read; batches lie in the device's"));
+    context_->set_input_address(static_cast<int>(i), inputs[i]);
+  }
   TRY(context_->infer_shapes());
   for (int i = 0; i < static_cast<int>(plan().outputs.size()); ++i) {
     const Extents extents = context_->output_extents(i);
@@ -125,7 +134,7 @@ Status ObservedNetwork::set_shapes(const BuildRequest& request) {
   if (request.profiles.empty()) return {};
   for (const auto& [name, range] : request.profiles.front().extents) {
     const auto surface = context_->engine().surface_named(name);
-    TRY(require(surface && surface->is_input, "'", name, "' is no input of the network"));
+    if (!surface || !surface->is_input) continue;  // a warning told of it
     TRY(context_->set_input_extents(surface->index, range.opt));
   }
   return {};

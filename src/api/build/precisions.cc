@@ -5,6 +5,7 @@
 #include "api/build/layer.h"
 #include "ir/precision.h"
 #include "ops/cast.h"
+#include "ops/constant.h"
 #include "ops/convolution.h"
 #include "ops/matrix_multiply.h"
 #include "ops/plugin.h"
@@ -30,6 +31,7 @@ class Applier {
     const ir::NodeId id = layer.node();
     if (!graph_.alive(id)) return {};
     for (const ir::ValueId output : graph_.node(id).outputs) TRY(graph_.inferred_type(output));
+    if (is_left_alone(layer)) return {};
     std::optional<DType> precision = layer.precision();
     if (precision) {
       const Reason missing = why_not(id, *precision);
@@ -48,6 +50,17 @@ class Applier {
   }
 
  private:
+  /// A constant computes nothing: who reads it decides in what types, also where a constraint is on all layers.
+  bool is_left_alone(const Layer& layer) const {
+    const auto is_integer = [](std::optional<DType> type) { return type && !is_kernel_float(*type); };
+    const bool is_asked =
+        is_integer(layer.precision()) ||
+        std::ranges::any_of(layer.output_types(), [&](const auto& at) { return is_integer(at.second); });
+    if (!is_asked || !graph_.node(layer.node()).op.as<ops::Constant>()) return false;
+    log_.verbose("layer '", layer.getName(), "': a constant keeps its type, whatever its precision");
+    return true;
+  }
+
   Status apply(const Layer& layer, int index, DType type, std::optional<DType> precision) {
     const ir::NodeId id = layer.node();
     const ir::ValueId output = graph_.node(id).outputs[static_cast<size_t>(index)];

@@ -133,6 +133,23 @@ TEST(Precisions, BytesNeedAFlagAKernelAndARange) {
               has("layer 'relu': precision i8 cannot be had: Kiln has no kernels for Unary in INT8"));
 }
 
+/// A constraint on all layers is none on constants, which compute nothing.
+TEST(Precisions, ConstantsAreLeftAlone) {
+  Workbench w;
+  std::vector<float> numbers(16, 0.5f);
+  nv::ITensor* const x = w.input("x", {2, 4});
+  nv::IConstantLayer* const by = w->addConstant(dims({4, 4}), weights(numbers));
+  nv::ILayer* const product =
+      w->addMatrixMultiply(*x, nv::MatrixOperation::kNONE, *by->getOutput(0), nv::MatrixOperation::kNONE);
+  w.mark(product->getOutput(0));
+  for (const BuilderFlag flag : {BuilderFlag::kOBEY_PRECISION_CONSTRAINTS, BuilderFlag::kINT8}) w.config->setFlag(flag);
+  x->setDynamicRange(-2, 2);
+  by->setPrecision(DataType::kINT8);
+  by->setOutputType(0, DataType::kINT8);
+  product->setPrecision(DataType::kINT8);
+  EXPECT_EQ(w.run({{"x", {{2, 4}, {2, 2, 2, 2, 0, 0, 0, 0}}}}), (std::vector<float>{4, 4, 4, 4, 0, 0, 0, 0}));
+}
+
 /// A layer in float is not multiplied in bytes.
 TEST(Precisions, AFloatLayerIsNotQuantized) {
   const auto run = [](bool in_float) {

@@ -36,7 +36,8 @@ int column_axis(ImportContext& cx, ValueId matrix) { return cx.rank(matrix) - 1;
 
 /// A matrix of integers with its scales, input `scale`, and zero points, input `zero`, by column.
 Result<ValueId> columns(ImportContext& cx, ValueId b, size_t scale, size_t zero) {
-  return dequantize(cx, b, {TRY(scales(cx, scale)), TRY(zero_points(cx, zero, cx.dtype(b))), column_axis(cx, b), {}});
+  const ValueId by = TRY(scales(cx, scale));
+  return dequantize(cx, b, {by, TRY(zero_points(cx, zero, cx.dtype(b), by)), column_axis(cx, b), {}});
 }
 
 }  // namespace
@@ -118,7 +119,8 @@ Status qgemm(ImportContext& cx) {
 
 Status mat_mul_integer_to_float(ImportContext& cx) {
   const ValueId a = TRY(cx.input(0)), b = TRY(cx.input(1));
-  const Quantization of_a{TRY(scales(cx, 2)), TRY(zero_points(cx, 4, cx.dtype(a))), row_axis(cx, a), {}};
+  const ValueId by = TRY(scales(cx, 2));
+  const Quantization of_a{by, TRY(zero_points(cx, 4, cx.dtype(a), by)), row_axis(cx, a), {}};
   const ValueId left = TRY(dequantize(cx, a, of_a)), right = TRY(columns(cx, b, 3, 5));
   return cx.output(TRY(with_bias(cx, TRY(matrix_multiply(cx, left, right)), 6)));
 }

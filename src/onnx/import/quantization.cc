@@ -10,10 +10,24 @@
 
 namespace kiln::onnx {
 
-Result<ValueId> zero_points(ImportContext& cx, size_t input, DType type) {
+namespace {
+
+/// Fails where zero points are known to be neither one nor one for each scale.
+Status check_count(ImportContext& cx, ValueId zero, ValueId scale) {
+  const TensorType &zeros = cx.type(zero), &scales = cx.type(scale);
+  const auto count = zeros.volume().constant();
+  if (!count || count == 1 || zeros.shape == scales.shape) return {};
+  const auto wanted = scales.volume().constant();
+  return require(!wanted, "zero point ", zeros, " and scale ", scales, " differ in shape");
+}
+
+}  // namespace
+
+Result<ValueId> zero_points(ImportContext& cx, size_t input, DType type, ValueId scale) {
   if (!cx.has_input(input)) return ValueId::kNone;
   const ValueId zero = TRY(cx.input(input));
   TRY(require(cx.dtype(zero) == type, "the zero point is ", cx.type(zero), "; ", type, " is needed"));
+  if (scale != ValueId::kNone) TRY(check_count(cx, zero, scale));
   if (const auto elements = cx.constant(zero, ""); elements) {
     const std::vector<double> numbers = View(*elements).numbers();
     if (std::ranges::all_of(numbers, [](double number) { return number == 0; })) return ValueId::kNone;
@@ -30,7 +44,8 @@ Result<ValueId> scales(ImportContext& cx, size_t input) {
 }
 
 Result<Quantization> quantization(ImportContext& cx, size_t scale, DType type, int axis) {
-  return Quantization{TRY(scales(cx, scale)), TRY(zero_points(cx, scale + 1, type)), axis, {}};
+  const ValueId by = TRY(scales(cx, scale));
+  return Quantization{by, TRY(zero_points(cx, scale + 1, type, by)), axis, {}};
 }
 
 namespace {

@@ -6,8 +6,8 @@
 namespace kiln::onnx {
 
 /// The zero points of a quantized tensor of `type`, input `input`; kNone where it is left out, or where all are known
-/// to be zero: floats have no other.
-Result<ValueId> zero_points(ImportContext& cx, size_t input, DType type);
+/// to be zero: floats have no other. Fails unless there is one, or as many as scales, which kNone leaves open.
+Result<ValueId> zero_points(ImportContext& cx, size_t input, DType type, ValueId scale = ValueId::kNone);
 
 /// The scales, input `input`. Fails if they are constants and one is not finite and positive.
 Result<ValueId> scales(ImportContext& cx, size_t input);

@@ -2,13 +2,14 @@
 #include "onnx/import/four_bits.h"
 #include "onnx/import/importers.h"
 #include "onnx/import/quantization.h"
+#include "ops/quantization.h"
 
 namespace kiln::onnx::importers {
 namespace {
 
 /// How QuantizeLinear and DequantizeLinear quantize x, with zero points of `type`.
 Result<Quantization> quantization_of(ImportContext& cx, ValueId x, DType type) {
-  Quantization by{TRY(scales(cx, 1)), TRY(zero_points(cx, 2, type)), -1, {}};
+  Quantization by = TRY(quantization(cx, 1, type));
   const int64_t size = TRY(cx.node().get_int("block_size", 0));
   TRY(require(size >= 0, "block_size is ", size));
   const TensorType& scale = cx.type(by.scale);
@@ -34,6 +35,8 @@ Status quantize_linear(ImportContext& cx) {
   ValueId x = TRY(cx.input(0));
   const DType given = cx.has_input(2) ? cx.dtype(TRY(cx.input(2))) : DType::kU8;
   const DType to = TRY(dtype_attribute(cx, "output_dtype", given));
+  TRY(require(is_quantized(to), cx.node().find("output_dtype") ? "output_dtype" : "the zero point's type", " is ", to,
+              "; QuantizeLinear makes i8, u8, i4, f8e4m3 or f4e2m1"));
   const bool saturates = TRY(cx.node().get_int("saturate", 1)) != 0;  // says nothing about integers
   TRY(require(to != DType::kF8E4M3 || saturates, "QuantizeLinear to ", to, " without saturation is not in Kiln yet"));
   if (cx.dtype(x) == DType::kI32) x = TRY(cast(cx, x, DType::kF32));

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "onnx/test_import.h"
 
 namespace kiln::onnx {
@@ -51,6 +53,78 @@ TEST(ImportQuantize, ScalesArePositive) {
       import_node(quantize(), {value("x", kFloat, {2})}, {floats("scale", {}, {0}), bytes("zero", kInt8, {}, {0})}),
       "node 'q' (QuantizeLinear) of x f32[2], scale f32[], zero i8[]: 'scale': scale 0 of 1 is 0; scales are "
       "finite and positive\n");
+}
+TEST(ImportQuantize, ScalesThatAreNone) {
+  for (const float scale : {0.f, -0.f, -0.5f, INFINITY, -INFINITY, NAN}) {
+    const std::string quantized = import_node(quantize(), {value("x", kFloat, {2, 2})},
+                                              {floats("scale", {}, {scale}), bytes("zero", kInt8, {}, {0})});
+    EXPECT_TRUE(quantized.ends_with(str("'scale': scale 0 of 1 is ", scale, "; scales are finite and positive\n")))
+        << quantized;
+    const std::string dequantized =
+        import_node(node("DequantizeLinear", {"q", "scale"}, {"y"}, "d", {int_attribute("axis", 1)}), {},
+                    {bytes("q", kInt8, {1, 2}, {1, 2}), floats("scale", {2}, {1, scale})}, 21);
+    EXPECT_TRUE(dequantized.ends_with(str("'scale': scale 1 of 2 is ", scale, "; scales are finite and positive\n")))
+        << dequantized;
+  }
+}
+/// One for each scale or one for all, also where they are zeros, which are left out.
+TEST(ImportQuantize, ZeroPointsAreAsManyAsScales) {
+  const auto of = [](std::initializer_list<uint8_t> zeros, bool has_axis = true) {
+    const Proto zero = bytes("zero", kInt8, {static_cast<int64_t>(zeros.size())}, zeros);
+    return import_node(quantize({int_attribute("axis", 1)}), {value("x", kFloat, {2, 4})},
+                       {has_axis ? floats("scale", {4}, {1, 1, 1, 1}) : floats("scale", {}, {1}), zero});
+  };
+  EXPECT_NE(of({0, 0, 0, 0}).find("Quantize{to=i8"), std::string::npos) << of({0, 0, 0, 0});
+  EXPECT_NE(of({0}).find("Quantize{to=i8"), std::string::npos) << of({0});
+  EXPECT_NE(of({0, 0, 0}).find("zero point i8[3] and scale f32[4] differ in shape"), std::string::npos)
+      << of({0, 0, 0});
+  EXPECT_NE(of({0, 0, 0, 0}, false).find("zero point i8[4] and scale f32[] differ in shape"), std::string::npos);
+  const Proto multiply =
+      node("MatMulIntegerToFloat", {"a", "b", "as", "bs", "az", "bz"}, {"y"}, "m", {}, "com.microsoft");
+  Proto whole = model(graph({{multiply},
+                             {value("a", kUint8, {2, 1})},
+                             {value("y")},
+                             {bytes("b", kUint8, {1, 2}, {1, 2}), floats("as", {}, {1}), floats("bs", {2}, {1, 1}),
+                              bytes("az", kUint8, {}, {0}), bytes("bz", kUint8, {3}, {0, 0, 0})}}));
+  const std::string product =
+      text_of(import_proto(whole.message(field::model::kOpsetImport, opset("com.microsoft", 1))));
+  EXPECT_NE(product.find("zero point u8[3] and scale f32[2] differ in shape"), std::string::npos) << product;
+}
+TEST(ImportQuantize, ZeroPointsThatDoNotFitTheirType) {
+  const auto of = [](int64_t type, std::initializer_list<int64_t> numbers) {
+    return import_node(quantize(), {value("x", kFloat, {2})},
+                       {floats("scale", {}, {1}), tensor("zero", type, {}).packed(field::tensor::kInt32Data, numbers)},
+                       21);
+  };
+  EXPECT_NE(of(kInt8, {256}).find("the number 256 does not fit INT8"), std::string::npos) << of(kInt8, {256});
+  EXPECT_NE(of(kUint8, {-129}).find("the number -129 does not fit UINT8"), std::string::npos) << of(kUint8, {-129});
+  EXPECT_NE(of(kInt4, {0x119}).find("the number 281 does not fit INT4"), std::string::npos) << of(kInt4, {0x119});
+  EXPECT_NE(of(kInt8, {-128}).find("Quantize{to=i8"), std::string::npos) << of(kInt8, {-128});
+}
+TEST(ImportQuantize, TypesThatAreNone) {
+  const std::string by_zero =
+      import_node(quantize(), {value("x", kFloat, {2})}, {floats("scale", {}, {1}), floats("zero", {}, {1})});
+  EXPECT_NE(by_zero.find("the zero point's type is f32; QuantizeLinear makes i8, u8, i4, f8e4m3 or f4e2m1"),
+            std::string::npos)
+      << by_zero;
+  const auto by_attribute = [](int64_t type) {
+    return import_node(node("QuantizeLinear", {"x", "scale"}, {"y"}, "q", {int_attribute("output_dtype", type)}),
+                       {value("x", kFloat, {2})}, {floats("scale", {}, {1})}, 21);
+  };
+  EXPECT_NE(by_attribute(99).find("attribute 'output_dtype': type 99 is none of ONNX's"), std::string::npos)
+      << by_attribute(99);
+  EXPECT_NE(by_attribute(7).find("output_dtype is i64; QuantizeLinear makes i8, u8"), std::string::npos)
+      << by_attribute(7);
+}
+/// Seven numbers of four bits take four bytes.
+TEST(ImportDequantize, Int4OfOddLength) {
+  const auto of = [](std::initializer_list<uint8_t> packed) {
+    return import_node(node("DequantizeLinear", {"w", "scale"}, {"y"}), {},
+                       {bytes("w", kInt4, {1, 7}, packed), floats("scale", {}, {1})}, 21);
+  };
+  EXPECT_NE(of({1, 2, 3, 4}).find("# f32[1, 7]"), std::string::npos) << of({1, 2, 3, 4});
+  EXPECT_NE(of({1, 2, 3}).find("raw_data holds 3 bytes; dims [1, 7] of INT4 need 4"), std::string::npos);
+  EXPECT_NE(of({1, 2, 3, 4, 5}).find("raw_data holds 5 bytes; dims [1, 7] of INT4 need 4"), std::string::npos);
 }
 TEST(ImportDequantize, WeightsOfUint4AreWiderIntegers) {
   const auto of = [](const Proto& node) {

@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "api/build/testing/workbench.h"
+#include "base/str.h"
 
 namespace kiln::api::testing {
 namespace {
@@ -90,6 +93,71 @@ TEST(QuantizeLayer, SaysWhatIsWrong) {
   EXPECT_FALSE(q->setBlockShape(dims({0, 1})));
   EXPECT_EQ(w.take_error(),
             "IQuantizeLayer::setBlockShape: blockShape has the extent 0; extents are positive, or -1 for a whole axis");
+}
+
+/// The error of a build of Quantize and Dequantize of x [2, 4].
+struct Quantized {
+  std::vector<int64_t> scale_extents = {};
+  Values scales = {1};
+  int axis = -1;
+  std::vector<int64_t> block = {};
+  nv::DataType zero_type = nv::DataType::kINT8;
+  std::vector<int64_t> zero_extents = {};
+  std::vector<int8_t> zeros = {};  ///< none: there is no zero point
+
+  std::string error() const {
+    Workbench w;
+    nv::ITensor *const x = w.input("x", {2, 4}), *const scale = constant(w, scale_extents, scales);
+    nv::IQuantizeLayer* const q = w->addQuantize(*x, *scale, nv::DataType::kINT8);
+    nv::IDequantizeLayer* const d = w->addDequantize(*q->getOutput(0), *scale, nv::DataType::kFLOAT);
+    const auto set = [&](auto* layer) {
+      layer->setAxis(axis);
+      if (!block.empty() && !layer->setBlockShape(dims(block))) return;
+      const nv::Weights numbers{zero_type, zeros.data(), static_cast<int64_t>(zeros.size())};
+      if (!zeros.empty()) layer->setInput(2, *w->addConstant(dims(zero_extents), numbers)->getOutput(0));
+    };
+    set(q), set(d);
+    w.mark(d->getOutput(0));
+    return std::unique_ptr<nv::IHostMemory>(w.builder->buildSerializedNetwork(*w.network, *w.config)) ? ""
+                                                                                                      : w.take_error();
+  }
+  bool fails_with(std::string_view text) const {
+    const std::string message = error();
+    EXPECT_NE(message.find(text), std::string::npos) << message;
+    return message.find(text) != std::string::npos;
+  }
+};
+TEST(QuantizeLayer, NumbersThatAreNoScalesOrZeroPoints) {
+  EXPECT_EQ(Quantized{}.error(), "");
+  for (const float scale : {0.f, -0.f, -0.5f, INFINITY, -INFINITY, NAN})
+    EXPECT_TRUE(Quantized({.scale_extents = {4}, .scales = {1, 1, scale, 1}, .axis = 1})
+                    .fails_with("scale 2 of 4 is " + str(scale) + "; scales are finite and positive"));
+  EXPECT_TRUE(Quantized({.scale_extents = {3}, .scales = {1, 1, 1}, .axis = 1}).fails_with("does not lie over x"));
+  EXPECT_TRUE(Quantized({.scale_extents = {4}, .scales = {1, 1, 1, 1}, .axis = 2}).fails_with("along axis 2 of x"));
+  EXPECT_TRUE(Quantized({.scale_extents = {2, 2}, .scales = {1, 1, 1, 1}, .block = {1, 3}}).fails_with("blocks of 3"));
+  EXPECT_TRUE(Quantized({.scale_extents = {2, 2}, .scales = {1, 1, 1, 1}, .block = {2, 2}}).fails_with("blocks of 2"));
+  EXPECT_TRUE(
+      Quantized({.scale_extents = {2, 2}, .scales = {1, 1, 1, 1}, .block = {2}}).fails_with("the block has 1 extents"));
+  EXPECT_EQ(Quantized({.scale_extents = {2, 2}, .scales = {1, 1, 1, 1}, .block = {1, 2}}).error(), "");
+  EXPECT_EQ(Quantized({.zeros = {3}}).error(), "");
+  EXPECT_TRUE(Quantized({.zero_type = nv::DataType::kUINT8, .zeros = {3}}).fails_with("zero point"));
+  const Quantized by_column{.scale_extents = {4}, .scales = {1, 1, 1, 1}, .axis = 1};
+  Quantized few = by_column;
+  few.zero_extents = {3}, few.zeros = {0, 0, 0};
+  EXPECT_TRUE(few.fails_with("zero point i8[3] and scale f32[4]"));
+}
+/// Seven numbers of four bits take four bytes, the last of which holds one; fewer numbers than extents say are an
+/// error.
+TEST(DequantizeLayer, OfInt4OfOddLength) {
+  Workbench w;
+  const std::vector<uint8_t> numbers{0x21, 0x43, 0x65, 0x0f};
+  const Values one{1};
+  nv::ITensor* const q = w->addConstant(dims({7}), {nv::DataType::kINT4, numbers.data(), 7})->getOutput(0);
+  nv::ITensor* const y = w->addDequantize(*q, *constant(w, {}, one), nv::DataType::kFLOAT)->getOutput(0);
+  w.mark(w->addElementWise(*w.input("x", {7}), *y, nv::ElementWiseOperation::kSUM)->getOutput(0));
+  EXPECT_EQ(w.run({{"x", {{7}, Values(7, 0)}}}), (Values{1, 2, 3, 4, 5, 6, -1}));
+  EXPECT_EQ(w->addConstant(dims({7}), {nv::DataType::kINT4, numbers.data(), 6}), nullptr);
+  EXPECT_NE(w.take_error().find("6"), std::string::npos);
 }
 
 TEST(DynamicQuantizeLayer, KeepsItsFieldsAndRuns) {

@@ -1,6 +1,9 @@
 #include "steps/convolution.h"
 
+#include <algorithm>
+
 #include "backend/cpu/exec/checks.h"
+#include "backend/cpu/kernels/conv/channels_last.h"
 #include "backend/cpu/kernels/conv/family.h"
 #include "steps/by_function.h"
 #include "steps/packs_constants.h"
@@ -12,7 +15,8 @@ namespace {
 struct Plan {
   steps::Convolution step;
   const ConvFamily* family;
-  bool channels_first;  ///< x
+  bool channels_first;     ///< x
+  bool to_channels_first;  ///< the result, which is copied from the workspace
 
   /// The convolution by weights `w`. Fails unless the family computes it.
   Result<ConvProblem> problem(const Extents& w) const {
@@ -54,7 +58,9 @@ class LoadedConvolution final : public PacksConstants {
     shape.input = plan_.input(problem);
     const auto run = [this, problem, shape, extras = std::vector<NestTile::Extra>(hook_ ? hook_->num_operands() : 0)](
                          const RunArguments& run) mutable { return this->run(problem, shape, extras, run); };
-    return bound_step(run, plan_.family->workspace_bytes(shape, problem.weights, team_.size()));
+    const int64_t bytes = copies_result(problem, shape) ? kernel_bytes(problem, shape) + 4 * num_results(problem, shape)
+                                                        : own_bytes(problem, shape);
+    return bound_step(run, bytes);
   }
 
  private:
@@ -65,9 +71,38 @@ class LoadedConvolution final : public PacksConstants {
     if (!packed_) fresh = TRY(plan_.family->pack(problem, input(1)));
     const RunEpilogue epilogue(plan_.step.epilogue, hook_ ? &*hook_ : nullptr, extras, arguments.inputs,
                                problem.weights.oc);
-    (packed_ ? *packed_ : fresh)
-        .run(team_, shape, input(0), static_cast<float*>(arguments.outputs[0]), epilogue.get(), arguments.workspace);
+    auto* const out = static_cast<float*>(arguments.outputs[0]);
+    const bool copies = copies_result(problem, shape);
+    float* const last = copies ? reinterpret_cast<float*>(arguments.workspace + kernel_bytes(problem, shape)) : out;
+    (packed_ ? *packed_ : fresh).run(team_, shape, input(0), last, epilogue.get(), arguments.workspace);
+    if (copies) copy_to_channels_first(problem, shape, last, out);
     return {};
+  }
+
+  /// Of the kernel's own workspace.
+  int64_t own_bytes(const ConvProblem& problem, const ConvShape& shape) const {
+    return plan_.family->workspace_bytes(shape, problem.weights, team_.size());
+  }
+  /// The same where the result lies behind it, aligned.
+  int64_t kernel_bytes(const ConvProblem& problem, const ConvShape& shape) const {
+    return round_up(own_bytes(problem, shape), kCacheLine);
+  }
+  /// Whether the result's order is not the kernel's.
+  bool copies_result(const ConvProblem& problem, const ConvShape& shape) const {
+    return plan_.to_channels_first && problem.weights.oc > 1 && shape.window.out_pixels() > 1;
+  }
+  static int64_t num_results(const ConvProblem& problem, const ConvShape& shape) {
+    return shape.n * shape.window.out_pixels() * problem.weights.oc;
+  }
+  /// [n, pixels, oc] to [n, oc, pixels]: what brings pixels before channels brings channels before pixels as well.
+  void copy_to_channels_first(const ConvProblem& problem, const ConvShape& shape, const float* last, float* out) const {
+    constexpr int64_t kStrip = 16;
+    const int64_t pixels = shape.window.out_pixels(), channels = problem.weights.oc;
+    const int64_t strips = ceil_div(channels, kStrip);
+    team_.run(shape.n * strips, [&](int64_t part, int) {
+      const int64_t image = part / strips * channels * pixels, begin = part % strips * kStrip;
+      to_channels_last(last + image, channels, pixels, begin, std::min(channels, begin + kStrip), out + image);
+    });
   }
 
   Plan plan_;
@@ -84,8 +119,9 @@ Result<std::unique_ptr<LoadedStep>> load(const steps::Convolution& step, const L
   TRY(require_types(spec, DType::kF32, steps::Epilogue::kHook));
   TRY(require(!step.joined, "the convolution joins two inputs; no CPU kernel does that"));
   const ConvTuning tuning = TRY(from_record<ConvTuning>(spec.tuning));
-  auto loaded = std::make_unique<LoadedConvolution>(Plan{step, tuning.family, spec.inputs[0].format.is_linear()},
-                                                    TRY(LoadedHook::load(step.epilogue)), arguments.team);
+  auto loaded = std::make_unique<LoadedConvolution>(
+      Plan{step, tuning.family, spec.inputs[0].format.is_linear(), spec.outputs[0].format.is_linear()},
+      TRY(LoadedHook::load(step.epilogue)), arguments.team);
   if (const HostTensor* w = arguments.constants[1]) TRY(loaded->pack_weights(*w));
   return loaded;
 }

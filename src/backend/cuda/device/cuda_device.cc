@@ -209,6 +209,17 @@ Status CudaDevice::check_given_up() {
                ": start it again");
 }
 
+bool CudaDevice::reaches(const void* address) const {
+  const CurrentContext current(*this);
+  int pageable = 0;  // some systems let kernels read whatever the host has
+  if (driver_.device_get_attribute(&pageable, kPageableMemoryAccess, ordinal_) == kSuccess && pageable != 0)
+    return true;
+  int attribute = kPointerMemoryType;
+  unsigned type = 0;  // stays 0 for memory that CUDA does not know
+  void* value = &type;
+  return driver_.pointer_get_attributes(1, &attribute, &value, pointer(address)) != kSuccess || type != 0;
+}
+
 Status CudaDevice::usable() {
   TRY(check_given_up());
   const CurrentContext current(*this);

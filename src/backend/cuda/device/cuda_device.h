@@ -61,6 +61,8 @@ class CudaDevice final : public Device {
   Status record_branch(Stream& stream, const RecordedBranch& branch) override;
   Result<std::unique_ptr<Measurement>> measure(TimedWork work, void* argument, double limit_us) override;
   Status usable() override;
+  /// Whether kernels read memory at this address, which the program gave.
+  bool reaches(const void* address) const;
   /// Gives the device up: nothing is begun on it from here on, and nothing given back, which would wait for ever. A
   /// kernel has not ended, as `why` tells.
   void give_up(std::string why);

@@ -72,6 +72,7 @@ enum DeviceAttribute : int {
   kRegistersPerMultiprocessor = 82,
   kSharedBytesPerBlockOptin = 97,
   kBlocksPerMultiprocessor = 106,
+  kPageableMemoryAccess = 88,
   kMemoryPoolsSupported = 115,
 };
 
