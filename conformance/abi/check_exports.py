@@ -13,12 +13,13 @@ PRIVATE = {"nvinfer": {"kiln_private_entry@@KILN_PRIVATE"}}
 BEYOND = {"nvinfer": {"getSafePluginRegistry"}}  # functions of guides that the manifest's headers lack
 RUNTIME = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1"}
 LOADER = "ld-linux"  # a part of libc, needed for thread-local variables
-OURS = {"nvonnxparser": {"libnvinfer.so.10"}, "nvinfer_plugin": {"libnvinfer.so.10"}}
+LOADED = {"nvinfer_vc_plugin": {"getCreators", "setLoggerFinder"}}  # by registries, which look for these names
+OURS = {name: {"libnvinfer.so.10"} for name in ("nvonnxparser", "nvinfer_plugin", "nvinfer_vc_plugin")}
 
 
 def wanted(manifest):
     """The exported symbols of each library. createONNXConfig has no library in the manifest; it is the parser's."""
-    libraries = {"nvinfer": set(), "nvonnxparser": set(), "nvinfer_plugin": set()}
+    libraries = {"nvinfer": set(), "nvonnxparser": set(), "nvinfer_plugin": set(), **LOADED}
     for function in manifest["functions"]:
         if "exported" in function.get("flags", ()):
             libraries[function.get("library", "nvonnxparser")].add(function["symbol"])

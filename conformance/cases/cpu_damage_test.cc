@@ -67,7 +67,7 @@ int run_guarded(FunctionRef<void()> work) {
   return 0;
 }
 
-class CpuDamage : public testing::Test {
+class CpuDamage : public ::testing::Test {
  protected:
   enum class Reached : uint8_t { kNothing, kLoaded, kBound, kRun };
 

@@ -37,7 +37,7 @@ namespace {
 struct Capability {
   int major, minor;
 };
-class CudaCode : public testing::TestWithParam<Capability> {};
+class CudaCode : public ::testing::TestWithParam<Capability> {};
 
 /// What a run is told whose kernels decide a size: the stand-in's kernels write nothing, and its fresh memory is full
 /// of 0xcd. The run has launched them all by then.
@@ -333,7 +333,7 @@ TEST_P(CudaCode, BindsEveryShapeOfAProfile) {
       EXPECT_TRUE(bound) << batch << " x " << length << ": " << bound.error().message;
     }
 }
-INSTANTIATE_TEST_SUITE_P(Gpus, CudaCode, testing::Values(Capability{8, 0}, Capability{9, 0}, Capability{10, 0}),
+INSTANTIATE_TEST_SUITE_P(Gpus, CudaCode, ::testing::Values(Capability{8, 0}, Capability{9, 0}, Capability{10, 0}),
                          [](const auto& info) {
                            return "sm_" + std::to_string(10 * info.param.major + info.param.minor);
                          });

@@ -24,7 +24,7 @@ namespace {
 
 /// Loads, binds and runs a step; the stage that was reached. One input may lie at an odd element.
 enum class Reached : uint8_t { kNothing, kLoaded, kBound };
-Result<Reached> use(cuda::CudaDevice& device, Stream& stream, const Sample& s, size_t odd_input = ~size_t{0}) {
+Result<Reached> use_sample(cuda::CudaDevice& device, Stream& stream, const Sample& s, size_t odd_input = ~size_t{0}) {
   if (!s.is_read) return Reached::kNothing;
   std::vector<const HostTensor*> constants;
   for (size_t i = 0; i < s.constants.size(); ++i) constants.push_back(s.is_constant[i] ? &s.constants[i] : nullptr);
@@ -46,7 +46,7 @@ Result<Reached> use(cuda::CudaDevice& device, Stream& stream, const Sample& s, s
 }
 
 /// Every case's steps, with TF32 and without.
-class CudaDamage : public testing::Test {
+class CudaDamage : public ::testing::Test {
  protected:
   void SetUp() override {
     if (const auto nvrtc = cuda::Nvrtc::instance(); !nvrtc) GTEST_SKIP() << nvrtc.error().message;
@@ -70,7 +70,7 @@ class CudaDamage : public testing::Test {
     ASSERT_TRUE(made);
     stream = std::move(*made);
   }
-  Result<Reached> use(const Sample& sample) { return kiln::use(*gpu.device, *stream, sample); }
+  Result<Reached> use(const Sample& sample) { return use_sample(*gpu.device, *stream, sample); }
   void expect_refused(const Sample& sample, std::string_view what) {
     const auto reached = use(sample);
     EXPECT_TRUE(reached && *reached != Reached::kBound) << what << ": " << str(sample.spec.step);
@@ -174,18 +174,18 @@ TEST(CudaEpilogues, AreReadAsThePlanSays) {
   ASSERT_TRUE(add_samples(*graph, *gpu.backend, {.optimization_level = 0}, plans, samples));
   const auto stream = *gpu.device->create_stream();
   const auto refuses = [&](const Sample& s, std::string_view what) {
-    const auto reached = use(*gpu.device, *stream, s);
+    const auto reached = use_sample(*gpu.device, *stream, s);
     EXPECT_TRUE(reached && *reached != Reached::kBound) << s.spec.step.name() << ": " << what;
   };
   size_t operands = 0, epilogues = 0, products = 0;
   for (const Sample& sample : samples) {
     if (sample.spec.step.name() != "convolution" && sample.spec.step.name() != "matrix_multiply") continue;
-    const auto whole = use(*gpu.device, *stream, sample);
+    const auto whole = use_sample(*gpu.device, *stream, sample);
     ASSERT_TRUE(whole && *whole == Reached::kBound) << sample.spec.step.name();
     for (size_t i = 0; i < sample.inputs.size(); ++i) {
       if (!sample.spec.inputs[i].present) continue;
       if (!sample.is_constant[i]) {
-        const auto odd = use(*gpu.device, *stream, sample, i);
+        const auto odd = use_sample(*gpu.device, *stream, sample, i);
         ASSERT_FALSE(odd) << sample.spec.step.name() << ", input " << i;
         EXPECT_TRUE(odd.error().message.contains("is not aligned to 16 bytes")) << odd.error().message;
       }

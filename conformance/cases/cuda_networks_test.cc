@@ -112,7 +112,7 @@ std::vector<Config> configs_of(const Network& network, int capability) {
   return {{"f32", kOurs}, {"fp16", fp16}, {"bf16", bf16}};
 }
 
-class CudaNetworks : public testing::TestWithParam<int> {};
+class CudaNetworks : public ::testing::TestWithParam<int> {};
 
 TEST_P(CudaNetworks, SelectWhatIsListed) {
   const char *models = std::getenv("KILN_MODELS_DIR"), *skeletons = std::getenv("KILN_ZOO_DIR");
@@ -140,7 +140,7 @@ TEST_P(CudaNetworks, SelectWhatIsListed) {
   const Status same = check_instances(cuda::compiler_of(*gpu.device).arch(), users, found);
   EXPECT_TRUE(same) << same.error().message;
 }
-INSTANTIATE_TEST_SUITE_P(Gpus, CudaNetworks, testing::Values(80, 90, 100),
+INSTANTIATE_TEST_SUITE_P(Gpus, CudaNetworks, ::testing::Values(80, 90, 100),
                          [](const auto& info) { return "sm_" + std::to_string(info.param); });
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Networks that compute a part in f64, as exporters write positions and their angles: no step runs by its reference.
+// Networks that compute a part in f64, as exporters write positions and their angles, or products of integers: no step
+// runs by its reference.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@ struct Network {
   const char* name;
   const char* text;
   std::vector<Extents> inputs;  ///< of f32
+  double scale = 1;             ///< of their numbers: where a result is to be within a half's range
 };
 
 /// A position of 12,345 is an angle of that many radians: a float has three digits of it, and of its sine, behind the
@@ -45,20 +47,35 @@ const Network kNetworks[] = {
      "c = ElementWise{kind=greater}(t, v); x = ElementWise{kind=sub}(t, v); z = Select(c, x, v); "
      "k = Constant{value=f64[1, 1, 1](1e-9)}(); l = ElementWise{kind=prod}(z, k); s = Softmax{axis=2}(l); "
      "r = Cumulative{operation=sum, axis=1}(s); y = Cast{to=f32}(z); w = Cast{to=f32}(r); return y, w",
-     {{2, 5, 7}, {2, 7, 4}}},
+     {{2, 5, 7}, {2, 7, 4}},
+     1.0 / 256},
+    {"bounds that floats have not: logits of probabilities",
+     "x: f32[21]; s = Constant{value=f64[1](1e-4)}(); w = Cast{to=f64}(x); u = ElementWise{kind=prod}(w, s); "
+     "p = Activation{kind=clip, alpha=1e-60, beta=0.999999999999}(u); o = Constant{value=f64[1](1)}(); "
+     "q = ElementWise{kind=sub}(o, p); l = Unary{kind=log}(p); k = Unary{kind=log}(q); "
+     "d = ElementWise{kind=sub}(l, k); y = Cast{to=f32}(d); z = Cast{to=f32}(l); return y, z",
+     {{21}}},
     {"products of matrices and vectors",
      "a: f32[2, 7, 5]; b: f32[2, 4, 7]; c: f32[2, 7]; p = Cast{to=f64}(a); q = Cast{to=f64}(b); v = Cast{to=f64}(c); "
      "m = MatrixMultiply{a=transpose, b=transpose}(p, q); n = MatrixMultiply{a=vector}(v, p); "
      "o = MatrixMultiply{b=vector}(q, v); r = MatrixMultiply{a=vector, b=vector}(v, v); "
      "s = Cast{to=f32}(m); t = Cast{to=f32}(n); u = Cast{to=f32}(o); w = Cast{to=f32}(r); return s, t, u, w",
-     {{2, 7, 5}, {2, 4, 7}, {2, 7}}},
+     {{2, 7, 5}, {2, 4, 7}, {2, 7}},
+     1.0 / 256},
+    {"products of integers",
+     "a: f32[5, 7]; b: f32[7, 4]; p = Cast{to=i64}(a); q = Cast{to=i64}(b); m = MatrixMultiply(p, q); "
+     "r = Cast{to=i32}(a); s = Cast{to=i32}(b); n = MatrixMultiply(r, s); "
+     "y = Cast{to=f32}(m); z = Cast{to=f32}(n); return y, z",
+     {{5, 7}, {7, 4}},
+     1.0 / 256},
 };
 
 std::vector<HostTensor> inputs_of(const Network& network) {
   std::vector<HostTensor> result;
   for (const Extents& extents : network.inputs) {
     std::vector<double> values(static_cast<size_t>(volume(extents)));
-    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>((i * 7919 + 12345) % 16384);
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = network.scale * static_cast<double>((i * 7919 + 12345) % 16384);
     result.push_back(HostTensor::of(DType::kF32, extents, values));
   }
   return result;

@@ -27,7 +27,7 @@ void add_scalar(const cuda::LaunchConfig& launch, void** arguments) {
 }
 
 /// x f32[n, 4] with n from 1 to 64 -> the plugin -> y, in the memory of a GPU.
-class AheadOfTime : public testing::Test {
+class AheadOfTime : public ::testing::Test {
  protected:
   void SetUp() override {
     int devices = 0;
@@ -416,7 +416,7 @@ const Refusal kRefusals[] = {
      "grid x of its kernel depends on a size tensor, which nobody knows before the kernel has run"},
 };
 
-class AheadOfTimeRefusals : public AheadOfTime, public testing::WithParamInterface<Refusal> {};
+class AheadOfTimeRefusals : public AheadOfTime, public ::testing::WithParamInterface<Refusal> {};
 
 TEST_P(AheadOfTimeRefusals, NameThePluginAndTheCause) {
   stale = nullptr;
@@ -425,7 +425,7 @@ TEST_P(AheadOfTimeRefusals, NameThePluginAndTheCause) {
   EXPECT_NE(told.find("plugin 'Ahead' version '1' of namespace 'quick'"), told.npos) << told;
   EXPECT_NE(told.find(GetParam().words), told.npos) << told;
 }
-INSTANTIATE_TEST_SUITE_P(AheadOfTime, AheadOfTimeRefusals, testing::ValuesIn(kRefusals),
+INSTANTIATE_TEST_SUITE_P(AheadOfTime, AheadOfTimeRefusals, ::testing::ValuesIn(kRefusals),
                          [](const auto& info) { return std::string(info.param.name); });
 
 /// Adds rows * (64 - rows) * `factor`.

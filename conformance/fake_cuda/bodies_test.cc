@@ -52,7 +52,7 @@ TEST_F(FakeCudaProgram, RecordsLoopsAndBranches) {
   EXPECT_EQ(control().num_calls("cuGraphAddNode"), 2);
   EXPECT_GE(control().num_calls("cuGraphLaunch"), 2);
   EXPECT_TRUE(logger.errors.empty()) << logger.all();
-  EXPECT_EQ(control().live_bytes(), 0);
+  EXPECT_EQ(live_bytes(), 0);
   EXPECT_LE(control().live_objects(), 1);  // the module that sets conditions stays loaded
 }
 

@@ -19,7 +19,7 @@ constexpr int kLayers = 6, kMostRows = 8, kSets = 12;
 constexpr int kCallsBeside = 6;
 
 /// y = x + kLayers of x f32[1..8, 8, 8], as the kernels below have it.
-class Calls : public testing::Test {
+class Calls : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!std::getenv("KILN_CUDA_DRIVER")) GTEST_SKIP() << "KILN_CUDA_DRIVER does not name the stand-in";

@@ -127,7 +127,7 @@ void check_two_devices(bool has_values) {
 TEST_F(FakeCudaProgram, TwoDevicesInTwoThreads) {
   control().set_devices(2, 9, 0);
   check_two_devices(false);
-  EXPECT_EQ(control().live_bytes(), 0);
+  EXPECT_EQ(live_bytes(), 0);
 }
 
 /// Engines on two devices, without an allocator of the program's: what the plugin of each gets is memory of its device.
@@ -170,7 +170,7 @@ void check_memory_of_plugins() {
 TEST_F(FakeCudaProgram, PluginsOfTwoDevicesGetMemoryOfTheirs) {
   control().set_devices(2, 9, 0);
   check_memory_of_plugins();
-  EXPECT_EQ(control().live_bytes(), 0);
+  EXPECT_EQ(live_bytes(), 0);
 }
 
 /// Needs two GPUs.

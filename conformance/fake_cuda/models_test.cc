@@ -26,7 +26,7 @@ const fake_cuda::Control& control() {
 
 constexpr const char* kAllocations[] = {"cuMemAlloc_v2", "cuMemAllocAsync", "cuMemHostAlloc"};
 
-class FakeCudaModels : public testing::TestWithParam<const char*> {
+class FakeCudaModels : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     const char* models = std::getenv("KILN_MODELS_DIR");
@@ -95,8 +95,8 @@ TEST_P(FakeCudaModels, SurviveWantOfMemory) {
   EXPECT_TRUE(whole) << whole.error().message;
 }
 INSTANTIATE_TEST_SUITE_P(All, FakeCudaModels,
-                         testing::Values("mnist", "squeezenet", "ultraface", "yolox-nano", "kws", "magika", "superres",
-                                         "vittrack", "basic-pitch", "squeezenet-fp16"),
+                         ::testing::Values("mnist", "squeezenet", "ultraface", "yolox-nano", "kws", "magika",
+                                           "superres", "vittrack", "basic-pitch", "squeezenet-fp16"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::ranges::replace(name, '-', '_');

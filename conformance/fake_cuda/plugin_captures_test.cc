@@ -25,7 +25,7 @@ KilnEnqueueKind enqueue_kind() {
   return kiln_private_entry(&table) == kKilnOk ? table.enqueue_kind() : KilnEnqueueKind{-1};
 }
 
-class PluginCaptures : public testing::Test {
+class PluginCaptures : public ::testing::Test {
  protected:
   void SetUp() override {
     int devices = 0;

@@ -136,8 +136,14 @@ class FakeCudaProgram : public testing::Test {
     if (!std::getenv("KILN_CUDA_DRIVER")) GTEST_SKIP() << "KILN_CUDA_DRIVER does not name the stand-in";
     if (!want_of_nvrtc().empty()) GTEST_SKIP() << want_of_nvrtc();
     control().reset();
+    live_before_ = control().live_bytes();
   }
+  /// What the test has allocated and not freed. The library keeps a page for waits from the first test that waits on.
+  int64_t live_bytes() const { return control().live_bytes() - live_before_; }
   Logger logger;
+
+ private:
+  int64_t live_before_ = 0;
 };
 
 /// Tests on a GPU, or on what stands in for it.

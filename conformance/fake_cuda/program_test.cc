@@ -20,7 +20,7 @@ TEST_F(FakeCudaProgram, BuildsAndRuns) {
   EXPECT_TRUE(run(logger, *plan)) << logger.all();
   EXPECT_GE(control().num_calls("cuLaunchKernelEx") + control().num_calls("cuGraphLaunch"), before + 4);
   EXPECT_TRUE(logger.errors.empty()) << logger.all();
-  EXPECT_EQ(control().live_bytes(), 0);
+  EXPECT_EQ(live_bytes(), 0);
 }
 
 /// Every call of `function` fails in turn, in the build and in the run: the API says so, and nothing is left.
@@ -168,7 +168,7 @@ TEST_F(FakeCudaProgram, RunsOnSeveralDevices) {
   }
   for (int device : {0, 1}) engines[device].reset();
   for (int device : {0, 1}) EXPECT_EQ(places[device].devices, std::set<int>{device});
-  EXPECT_EQ(control().live_bytes(), 0);
+  EXPECT_EQ(live_bytes(), 0);
   EXPECT_TRUE(logger.errors.empty()) << logger.all();
   EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
 }
@@ -188,7 +188,7 @@ TEST_F(FakeCudaProgram, RunsOnDefaultStreams) {
   EXPECT_FALSE(context.enqueueV3(reinterpret_cast<cudaStream_t>(uintptr_t{0x1234})));
   EXPECT_TRUE(context.enqueueV3(nullptr)) << logger.all();
   session.reset();
-  EXPECT_EQ(control().live_bytes(), 0);
+  EXPECT_EQ(live_bytes(), 0);
 }
 
 /// Runs in a process on the CPU, which RefusesPlansOfTheCpu starts.
@@ -203,7 +203,7 @@ TEST(CpuPlan, IsWritten) {
 }
 
 TEST_F(FakeCudaProgram, RefusesPlansOfTheCpu) {
-  const std::string path = testing::TempDir() + "kiln_cpu_" + std::to_string(getpid()) + ".plan";
+  const std::string path = ::testing::TempDir() + "kiln_cpu_" + std::to_string(getpid()) + ".plan";
   ASSERT_EQ(run_again("KILN_DEVICE=cpu KILN_TEST_WRITE_PLAN='" + path + "'", "CpuPlan.*"), 0);
   std::ifstream file(path, std::ios::binary);
   const std::string plan((std::istreambuf_iterator<char>(file)), {});
@@ -262,7 +262,7 @@ TEST_F(FakeCudaProgram, TakesWeightsAndActivationsFromTheProgram) {
     context.reset();
     EXPECT_EQ(allocator.held, 0);
   }
-  EXPECT_EQ(control().live_bytes(), 0);
+  EXPECT_EQ(live_bytes(), 0);
 }
 
 /// Loads, makes a context and runs, with every answer of the allocator null in turn.
@@ -283,7 +283,7 @@ TEST_F(FakeCudaProgram, SurvivesAllocatorsThatRefuse) {
       good = context != nullptr;
     }
     EXPECT_EQ(allocator.held, 0) << nth;
-    EXPECT_EQ(control().live_bytes(), 0) << nth;
+    EXPECT_EQ(live_bytes(), 0) << nth;
     if (allocator.asked < nth) {
       EXPECT_TRUE(good) << logger.all();
       break;
@@ -303,7 +303,7 @@ TEST_F(FakeCudaProgram, BuildsInTheProgramsMemory) {
   ASSERT_TRUE(build(logger, &allocator)) << logger.all();
   EXPECT_GT(allocator.asked, 0);
   EXPECT_EQ(allocator.held, 0);
-  EXPECT_EQ(control().live_bytes(), 0);
+  EXPECT_EQ(live_bytes(), 0);
 }
 
 TEST_F(FakeCudaProgram, RecordsTheEventOfConsumedInputs) {
@@ -343,7 +343,7 @@ TEST_F(FakeCudaProgram, RecordsTheEventOfConsumedInputs) {
   session.reset();
   cudaEventDestroy(start), cudaEventDestroy(consumed);
   EXPECT_TRUE(logger.errors.empty()) << logger.all();
-  EXPECT_EQ(control().live_bytes(), 0);
+  EXPECT_EQ(live_bytes(), 0);
 }
 
 struct Profiler final : nv::IProfiler {

@@ -38,7 +38,7 @@ bool is_mapped(const char* name) {
 }
 
 /// A runtime with its registry.
-struct Libraries : testing::Test {
+struct Libraries : ::testing::Test {
   Libraries() : runtime(nvinfer1::createInferRuntime(g_logger)), registry(runtime->getPluginRegistry()) {
     g_logger.error.clear();
   }

@@ -47,7 +47,7 @@ int num_mapped(const std::string& name) {
 constexpr const char* kFromPlan = "kiln_plugin_library";
 
 /// Neither of the program's registries has the creators of libraries/doubles.cc.
-struct PlanLibraries : testing::Test {
+struct PlanLibraries : ::testing::Test {
   PlanLibraries() { g_logger.take_errors(); }
   ~PlanLibraries() override {
     EXPECT_EQ(num_mapped(kFromPlan), 0);
@@ -168,7 +168,7 @@ TEST_F(PlanLibraries, AreSharedByEnginesAndThreads) {
 
 TEST_F(PlanLibraries, ComeFromTheFilesThatAreAllowed) {
   const auto bytes = plan({file("doubles")});
-  const fs::path folder = fs::path(testing::TempDir()) / "plan_libraries";
+  const fs::path folder = fs::path(::testing::TempDir()) / "plan_libraries";
   fs::create_directories(folder);
   const auto runtime = trusting_runtime();
   runtime->setTemporaryDirectory(folder.c_str());
@@ -253,7 +253,7 @@ TEST_F(PlanLibraries, ABuildRefusesWhatNoRuntimeCouldLoad) {
   const std::string call = "IBuilder::buildSerializedNetwork: setPluginsToSerialize: ";
   EXPECT_EQ(error_of({"/no/such/library.so"}),
             call + "'/no/such/library.so': library '/no/such/library.so': No such file or directory\n");
-  const std::string text = testing::TempDir() + "no_library.so";
+  const std::string text = ::testing::TempDir() + "no_library.so";
   std::ofstream(text) << "This is no library, though its name says so. It is longer than the header of one.";
   EXPECT_NE(error_of({text}).find("'" + text + "': it is no shared library"), std::string::npos);
   EXPECT_NE(error_of({file("doubles"), file("no_entry")}).find("it exports neither getCreators nor getPluginCreators"),
@@ -261,7 +261,7 @@ TEST_F(PlanLibraries, ABuildRefusesWhatNoRuntimeCouldLoad) {
   ::setenv("KILN_TEST_NO_LICENCE", "1", 1);
   EXPECT_NE(error_of({file("throws_when_loaded")}).find("its initialiser threw: no licence"), std::string::npos);
   ::unsetenv("KILN_TEST_NO_LICENCE");
-  const std::string again = testing::TempDir() + "brings_doubles_again.so";
+  const std::string again = ::testing::TempDir() + "brings_doubles_again.so";
   fs::copy_file(file("doubles"), again, fs::copy_options::overwrite_existing);
   EXPECT_EQ(error_of({file("doubles"), again}), call + "'" + again + "': it brings plugin 'Doubles' version '1', as '" +
                                                     file("doubles") + "' does; one library of a plan may bring it\n");

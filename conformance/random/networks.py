@@ -356,6 +356,7 @@ def generate(seed, folder, operators):
             pass  # what a pattern had begun may stay
     read = {x.name for _, inputs, _ in network.nodes for x in inputs}
     produced = [value for _, _, values in network.nodes for value in values if not value.is_list]
+    produced = [value for value in produced if value.dtype != np.float64]  # which an engine's outputs cannot have
     outputs = [value for value in produced if value.name not in read or network.chance(0.08)][-6:]
     if not outputs:
         return False

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Random networks through Kiln, against ONNX Runtime's outputs. Prints what failed, and steps that ran by reference.
 
-usage: random_networks.py PROGRAM FIRST:LAST [--keep FOLDER] [FLAG...]
+usage: random_networks.py PROGRAM FIRST:LAST [--keep FOLDER] [--of FILE] [FLAG...]
 
 PROGRAM is run_networks, FIRST:LAST the seeds (the same network for a seed, with the same versions of numpy and ONNX
-Runtime). --keep leaves the networks in FOLDER, by seed. FLAGs go to the program: --config, --level, --gpu, ...
+Runtime). --keep leaves the networks in FOLDER, by seed. --of makes them of the parts in one file alone, such as
+doubles. FLAGs go to the program: --config, --level, --gpu, ...
 """
 import collections
 import json
@@ -19,19 +20,21 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from gpu import absent_gpu  # noqa: E402
 
 
-def write_networks(seeds, folder):
+def write_networks(seeds, folder, of):
     import blocks  # noqa: F401
     import bodies  # noqa: F401
     import broadcasts  # noqa: F401
     import cells  # noqa: F401
     import constants  # noqa: F401
+    import doubles  # noqa: F401
     import growing  # noqa: F401
     import lists  # noqa: F401
     import networks
     import operators
     import quantized  # noqa: F401
 
-    return [seed for seed in seeds if succeeds(lambda: networks.generate(seed, f"{folder}/{seed:06}", operators.OPERATORS))]
+    parts = {part: weight for part, weight in operators.OPERATORS.items() if of in (None, part.__module__)}
+    return [seed for seed in seeds if succeeds(lambda: networks.generate(seed, f"{folder}/{seed:06}", parts))]
 
 
 def succeeds(function):
@@ -49,10 +52,10 @@ def succeeds(function):
     return status == 0
 
 
-def write_all(first, last, folder, processes):
+def write_all(first, last, folder, of, processes):
     with ProcessPoolExecutor(processes) as pool:
         shares = [range(first + i, last, processes) for i in range(processes)]
-        return sum(len(seeds) for seeds in pool.map(write_networks, shares, [folder] * processes))
+        return sum(len(seeds) for seeds in pool.map(write_networks, shares, [folder] * processes, [of] * processes))
 
 
 def is_reference(tactic):
@@ -71,6 +74,16 @@ def report(lines):
     return not failed
 
 
+def taken(flags, name):
+    """The word behind a flag, both removed; None without it."""
+    if name not in flags:
+        return None
+    at = flags.index(name)
+    word = flags[at + 1]
+    del flags[at : at + 2]
+    return word
+
+
 def main():
     arguments = sys.argv[1:]
     if len(arguments) < 2 or ":" not in arguments[1]:
@@ -85,13 +98,11 @@ def main():
         print("SKIP: no GPU:", absent_gpu())
         return 77
     program, (first, last), flags = arguments[0], map(int, arguments[1].split(":")), arguments[2:]
-    keep = flags[flags.index("--keep") + 1] if "--keep" in flags else None
-    if keep:
-        del flags[flags.index("--keep") : flags.index("--keep") + 2]
+    keep, of = taken(flags, "--keep"), taken(flags, "--of")
     with tempfile.TemporaryDirectory() as temporary:
         folder = keep or temporary
         workers = int(flags[flags.index("--workers") + 1]) if "--workers" in flags else 2
-        written = write_all(first, last, folder, workers)
+        written = write_all(first, last, folder, of, workers)
         print(f"{written} networks of {last - first} seeds")
         result = subprocess.run([program, folder, *flags], stdout=subprocess.PIPE, text=True)
         if result.returncode not in (0, 1):

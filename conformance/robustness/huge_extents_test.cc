@@ -333,7 +333,7 @@ void for_each_replacement(const NodeText& node, Test test) {
     }
 }
 
-class HugeExtentsOf : public testing::TestWithParam<Inputs> {};
+class HugeExtentsOf : public ::testing::TestWithParam<Inputs> {};
 TEST_P(HugeExtentsOf, AreAnswered) {
   kiln::Limits limits(2);
   const auto look = [&](const NodeText& node) {
@@ -345,7 +345,7 @@ TEST_P(HugeExtentsOf, AreAnswered) {
   }
 }
 INSTANTIATE_TEST_SUITE_P(Inputs, HugeExtentsOf,
-                         testing::Values(Inputs::kOfNetwork, Inputs::kOfConstants, Inputs::kOfShapeInputs),
+                         ::testing::Values(Inputs::kOfNetwork, Inputs::kOfConstants, Inputs::kOfShapeInputs),
                          [](const auto& inputs) -> std::string {
                            switch (inputs.param) {
                              case Inputs::kOfNetwork: return "Inputs";

@@ -16,7 +16,7 @@ using Numbers = std::vector<float>;
 using DeviceNumbers = DeviceArray<float>;
 
 /// An engine of a network that a test makes.
-class RandomRuns : public testing::Test {
+class RandomRuns : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_EQ(cudaStreamCreate(&stream_), cudaSuccess); }
   void TearDown() override { cudaStreamDestroy(stream_); }

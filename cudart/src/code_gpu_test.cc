@@ -25,7 +25,7 @@ const kiln::fake_cuda::Control* stand_in() {
   return found ? reinterpret_cast<decltype(&kiln_fake_cuda)>(found)() : nullptr;
 }
 
-class CudartCodeGpu : public testing::Test {
+class CudartCodeGpu : public ::testing::Test {
  protected:
   void SetUp() override {
     int version = 0, count = 0;

@@ -10,7 +10,7 @@
 
 namespace {
 
-class CudartGpu : public testing::Test {
+class CudartGpu : public ::testing::Test {
  protected:
   void SetUp() override {
     int count = 0;

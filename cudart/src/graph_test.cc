@@ -6,7 +6,7 @@
 
 namespace {
 
-class CudartGraph : public testing::Test {
+class CudartGraph : public ::testing::Test {
  protected:
   void SetUp() override {
     ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);

@@ -27,7 +27,7 @@ struct SelectorCall {
 
 /// An object of the library as Python has it, which may keep it for longer than the call.
 template <class T>
-struct OfCall {
+struct OfSelection {
   const T* object;
   std::shared_ptr<const SelectorCall> call;
 
@@ -41,15 +41,15 @@ struct OfCall {
   auto ask() const {
     using Answer = decltype((get().*kGet)());
     if constexpr (std::is_reference_v<Answer>)
-      return OfCall<std::remove_cvref_t<Answer>>{&(get().*kGet)(), call};
+      return OfSelection<std::remove_cvref_t<Answer>>{&(get().*kGet)(), call};
     else
       return (get().*kGet)();
   }
 };
-using Context = OfCall<IAlgorithmContext>;
-using Choice = OfCall<IAlgorithm>;
-using IoInfo = OfCall<IAlgorithmIOInfo>;
-using Variant = OfCall<IAlgorithmVariant>;
+using Context = OfSelection<IAlgorithmContext>;
+using Choice = OfSelection<IAlgorithm>;
+using IoInfo = OfSelection<IAlgorithmIOInfo>;
+using Variant = OfSelection<IAlgorithmVariant>;
 
 /// Makes objects of a call, and closes it with the block that made it.
 class SelectorScope {
@@ -61,7 +61,7 @@ class SelectorScope {
 
   template <class T>
   nb::object show(const T& item) const {
-    return nb::cast(OfCall<T>{&item, call_});
+    return nb::cast(OfSelection<T>{&item, call_});
   }
   template <class T>
   nb::list list_of(const T* const* items, int32_t count) const {

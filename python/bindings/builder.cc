@@ -14,7 +14,7 @@ namespace {
 using nvinfer1::IBuilder, nvinfer1::IBuilderConfig, nvinfer1::IErrorRecorder, nvinfer1::IGpuAllocator,
     nvinfer1::IHostMemory, nvinfer1::ILogger, nvinfer1::INetworkDefinition, nvinfer1::IStreamWriter;
 
-using Class = nb::class_<IBuilder>;
+using BuilderClass = nb::class_<IBuilder>;
 
 Given<IBuilder> create_builder(nb::handle_t<ILogger> logger) {
   auto& to = as(logger);
@@ -24,7 +24,7 @@ Given<IBuilder> create_builder(nb::handle_t<ILogger> logger) {
   return builder;
 }
 
-void bind_building(Class& cls) {
+void bind_building(BuilderClass& cls) {
   cls.def(
          "build_serialized_network",
          [](IBuilder& self, INetworkDefinition& network, IBuilderConfig& config) {
@@ -71,8 +71,8 @@ void bind_building(Class& cls) {
 }  // namespace
 
 void bind_builder(nb::module_& m) {
-  Class cls(m, "Builder", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots),
-            "Makes networks and configurations, and engines of them.");
+  BuilderClass cls(m, "Builder", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots),
+                   "Makes networks and configurations, and engines of them.");
   cls.def(nb::new_(&create_builder), "logger"_a, "Makes a builder that writes to a logger.")
       .def(
           "create_network",

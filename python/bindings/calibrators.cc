@@ -81,44 +81,30 @@ class PythonAnyCalibrator final : public PythonCalibrator<IInt8Calibrator> {
  public:
   InterfaceInfo getInterfaceInfo() const noexcept override { return {"PYTHON CALIBRATOR", 1, 0}; }
   CalibrationAlgoType getAlgorithm() noexcept override {
-    return call(
+    constexpr auto kOtherwise = CalibrationAlgoType::kENTROPY_CALIBRATION_2;
+    if (has_failed_) return kOtherwise;
+    const auto answer = call<std::optional<CalibrationAlgoType>>(
         nb_trampoline, {"IInt8Calibrator", "get_algorithm"},
-        [](const nb::object& method) { return nb::cast<CalibrationAlgoType>(method()); },
-        CalibrationAlgoType::kENTROPY_CALIBRATION_2);
+        [](const nb::object& method) { return nb::cast<CalibrationAlgoType>(method()); }, std::nullopt);
+    has_failed_ = !answer;
+    return answer.value_or(kOtherwise);
   }
+
+ private:
+  bool has_failed_ = false;  ///< and was reported: a build asks often
 };
 
 class PythonLegacyCalibrator final : public PythonCalibrator<IInt8LegacyCalibrator> {
  public:
-  double getQuantile() const noexcept override { return call_number("get_quantile"); }
-  double getRegressionCutoff() const noexcept override { return call_number("get_regression_cutoff"); }
-  const void* readHistogramCache(size_t& length) noexcept override {
-    length = 0;
-    return call<const void*>(
-        nb_trampoline, {"IInt8LegacyCalibrator", "read_histogram_cache"},
-        [&](const nb::object& method) -> const void* {
-          const nb::object answer = method(0);
-          if (answer.is_none()) return nullptr;
-          const Buffer bytes(answer);
-          histogram_.assign(static_cast<const char*>(bytes.data()), bytes.size_bytes());
-          length = histogram_.size();
-          return histogram_.data();
-        },
-        nullptr);
-  }
-  void writeHistogramCache(const void* data, size_t length) noexcept override {
-    call<void>(nb_trampoline, {"IInt8LegacyCalibrator", "write_histogram_cache"},
-               [&](const nb::object& method) { method(nb::bytes(data, length), length); });
-  }
-
- private:
-  double call_number(const char* name) const noexcept {
+  double getQuantile() const noexcept override {
     return call(
-        nb_trampoline, {"IInt8LegacyCalibrator", name},
+        nb_trampoline, {"IInt8LegacyCalibrator", "get_quantile"},
         [](const nb::object& method) { return nb::cast<double>(method()); }, 0.0);
   }
-
-  std::string histogram_;
+  // No build asks for the others: a range is the quantile's, and what is kept of a calibration is its ranges.
+  double getRegressionCutoff() const noexcept override { return 0; }
+  const void* readHistogramCache(size_t& length) noexcept override { return length = 0, nullptr; }
+  void writeHistogramCache(const void*, size_t) noexcept override {}
 };
 
 template <class Base>
@@ -126,13 +112,13 @@ class PythonNamedCalibrator final : public PythonCalibrator<Base> {};
 
 /// The methods of each class. Those that only programs define are there to be read about.
 template <class T, class Class>
-void bind_methods(Class& cls) {
+void bind_calibration(Class& cls) {
   cls.def(nb::init<>(), "Makes a calibrator, for classes that derive it.")
       .def(
           "get_batch_size",
-          [](T& self) {
+          [](T&) -> int32_t {
             deprecated("get_batch_size is deprecated: networks have no implicit batch");
-            return self.getBatchSize();
+            throw_not_defined("get_batch_size of a calibrator");
           },
           "The batch size; it has no meaning for networks of TensorRT 10. Deprecated.")
       .def(
@@ -151,7 +137,7 @@ void bind_methods(Class& cls) {
 template <class T>
 void bind_calibrator(nb::module_& m, const char* name, const char* doc) {
   nb::class_<T, IInt8Calibrator, PythonNamedCalibrator<T>> cls(m, name, nb::is_weak_referenceable(), doc);
-  bind_methods<T>(cls);
+  bind_calibration<T>(cls);
 }
 
 }  // namespace
@@ -160,21 +146,32 @@ void bind_calibrators(nb::module_& m) {
   nb::class_<IInt8Calibrator, PythonAnyCalibrator> base(
       m, "IInt8Calibrator", nb::is_weak_referenceable(),
       "Gives a build batches to measure the ranges of INT8 with. Programs derive one of the classes that derive it.");
-  bind_methods<IInt8Calibrator>(base);
-  base.def("get_algorithm", &IInt8Calibrator::getAlgorithm, "The way to find a range.");
+  bind_calibration<IInt8Calibrator>(base);
+  base.def(
+      "get_algorithm",
+      [](IInt8Calibrator& self) {
+        if (dynamic_cast<PythonAnyCalibrator*>(&self)) throw_not_defined("get_algorithm of an IInt8Calibrator");
+        return self.getAlgorithm();
+      },
+      "The way to find a range.");
 
   nb::class_<IInt8LegacyCalibrator, IInt8Calibrator, PythonLegacyCalibrator> legacy(
       m, "IInt8LegacyCalibrator", nb::is_weak_referenceable(), "Finds ranges by a quantile and a cut.");
-  bind_methods<IInt8LegacyCalibrator>(legacy);
+  bind_calibration<IInt8LegacyCalibrator>(legacy);
   legacy.def("get_algorithm", &IInt8LegacyCalibrator::getAlgorithm, "The way to find a range.")
-      .def("get_quantile", &IInt8LegacyCalibrator::getQuantile, "To be defined: the quantile that a range holds.")
-      .def("get_regression_cutoff", &IInt8LegacyCalibrator::getRegressionCutoff, "To be defined: where a range is cut.")
+      .def(
+          "get_quantile",
+          [](IInt8LegacyCalibrator&) -> double { throw_not_defined("IInt8LegacyCalibrator.get_quantile"); },
+          "To be defined: the quantile that a range holds.")
+      .def(
+          "get_regression_cutoff", [](IInt8LegacyCalibrator&) { return 0.0; },
+          "No build calls it: a range is the quantile's.")
       .def(
           "read_histogram_cache", [](IInt8LegacyCalibrator&, size_t) -> nb::object { return nb::none(); }, "length"_a,
-          "What write_histogram_cache got in an earlier build, as bytes; None where there is nothing.")
+          "No build calls it: read_calibration_cache gives the ranges of an earlier one.")
       .def(
           "write_histogram_cache", [](IInt8LegacyCalibrator&, const BufferObject&, size_t) {}, "ptr"_a, "length"_a,
-          "Keeps histograms.");
+          "No build calls it: write_calibration_cache gets the ranges that were found.");
 
   bind_calibrator<IInt8EntropyCalibrator>(m, "IInt8EntropyCalibrator",
                                           "Finds ranges that lose the least information, of the first kind.");

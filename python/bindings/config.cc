@@ -17,9 +17,8 @@ namespace {
 using nvinfer1::IAlgorithmSelector, nvinfer1::IBuilderConfig, nvinfer1::IInt8Calibrator, nvinfer1::ILayer,
     nvinfer1::IOptimizationProfile, nvinfer1::IProgressMonitor, nvinfer1::ITimingCache;
 
-using Class = nb::class_<IBuilderConfig>;
+using ConfigClass = nb::class_<IBuilderConfig>;
 
-constexpr const char* kExplicitQuantization = "implicit quantization is deprecated: use Q/DQ layers";
 constexpr const char* kEditableCache = "algorithm selectors are deprecated: use an editable timing cache";
 
 std::vector<std::string> plugins_to_serialize(const IBuilderConfig& self) {
@@ -43,7 +42,7 @@ Given<ITimingCache> create_timing_cache(nb::handle_t<IBuilderConfig> self,
   return give_beside(cache, self);
 }
 
-void bind_flags(Class& cls) {
+void bind_flags(ConfigClass& cls) {
   cls.def_prop_rw("flags", &IBuilderConfig::getFlags, &IBuilderConfig::setFlags,
                   "All choices of BuilderFlag, a bit each: 1 << int(flag).")
       .def("clear_flag", &IBuilderConfig::clearFlag, "flag"_a, "Takes a choice back.")
@@ -62,7 +61,7 @@ void bind_flags(Class& cls) {
       .def("get_preview_feature", &IBuilderConfig::getPreviewFeature, "feature"_a, "Whether a feature is on.");
 }
 
-void bind_devices(Class& cls) {
+void bind_devices(ConfigClass& cls) {
   cls.def_prop_rw("default_device_type", &IBuilderConfig::getDefaultDeviceType, &IBuilderConfig::setDefaultDeviceType,
                   "The kind of processor of layers that have none set.")
       .def_prop_rw("DLA_core", &IBuilderConfig::getDLACore, &IBuilderConfig::setDLACore,
@@ -82,7 +81,7 @@ void bind_devices(Class& cls) {
 }
 
 /// Properties for objects that the program implements and the build calls.
-void bind_callbacks(Class& cls) {
+void bind_callbacks(ConfigClass& cls) {
   cls.def_prop_rw(
          "int8_calibrator",
          [](const IBuilderConfig& self) {
@@ -116,7 +115,7 @@ void bind_callbacks(Class& cls) {
           set_or_none(), "What follows the build, or None.");
 }
 
-void bind_profiles(Class& cls) {
+void bind_profiles(ConfigClass& cls) {
   cls.def("add_optimization_profile", &IBuilderConfig::addOptimizationProfile, "profile"_a, nb::keep_alive<1, 2>(),
           "Adds a profile and answers its index; -1 where it is not valid.")
       .def(
@@ -136,7 +135,7 @@ void bind_profiles(Class& cls) {
       .def_prop_ro("num_optimization_profiles", &IBuilderConfig::getNbOptimizationProfiles, "The number of profiles.");
 }
 
-void bind_timing(Class& cls) {
+void bind_timing(ConfigClass& cls) {
   cls.def_prop_rw("avg_timing_iterations", &IBuilderConfig::getAvgTimingIterations,
                   &IBuilderConfig::setAvgTimingIterations, "How many runs of a tactic are averaged.")
       .def("set_tactic_sources", &IBuilderConfig::setTacticSources, "tactic_sources"_a,
@@ -172,8 +171,8 @@ void bind_timing(Class& cls) {
 }  // namespace
 
 void bind_config(nb::module_& m) {
-  Class cls(m, "IBuilderConfig", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots),
-            "How an engine is to be built.");
+  ConfigClass cls(m, "IBuilderConfig", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots),
+                  "How an engine is to be built.");
   bind_flags(cls);
   bind_devices(cls);
   bind_callbacks(cls);

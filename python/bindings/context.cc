@@ -17,7 +17,7 @@ namespace {
 using nvinfer1::Dims, nvinfer1::ICudaEngine, nvinfer1::IDebugListener, nvinfer1::IErrorRecorder,
     nvinfer1::IExecutionContext, nvinfer1::IGpuAllocator, nvinfer1::IOutputAllocator, nvinfer1::IProfiler;
 
-using Class = nb::class_<IExecutionContext>;
+using ContextClass = nb::class_<IExecutionContext>;
 
 bool execute_v2(IExecutionContext& self, const std::vector<size_t>& bindings) {
   const auto num_tensors = static_cast<size_t>(self.getEngine().getNbIOTensors());
@@ -62,7 +62,7 @@ bool set_communicator(IExecutionContext& self, const nb::object& communicator) {
   return self.setCommunicator(pointer);
 }
 
-void bind_runs(Class& cls) {
+void bind_runs(ContextClass& cls) {
   cls.def("execute_v2", &execute_v2, "bindings"_a,
           "Runs with the addresses of all tensors, in the order of their indices, and waits. Whether that worked.")
       .def("execute_async_v3", &execute_async_v3, "stream_handle"_a,
@@ -96,7 +96,7 @@ void bind_runs(Class& cls) {
            "Sets the communicator between devices, by its address.");
 }
 
-void bind_tensors(Class& cls) {
+void bind_tensors(ContextClass& cls) {
   cls.def(
          "set_input_shape",
          [](IExecutionContext& self, const char* name, const Dims& shape) {
@@ -135,7 +135,7 @@ void bind_tensors(Class& cls) {
                    "Whether the values of all shape inputs are known. Deprecated.");
 }
 
-void bind_memory(Class& cls) {
+void bind_memory(ContextClass& cls) {
   cls.def_prop_rw(
          "device_memory", nullptr,
          [](IExecutionContext& self, size_t memory) {
@@ -170,7 +170,7 @@ void bind_memory(Class& cls) {
 }
 
 /// Properties for objects that watch runs.
-void bind_watching(Class& cls) {
+void bind_watching(ContextClass& cls) {
   cls.def_prop_rw(
          "profiler", &IExecutionContext::getProfiler,
          [](IExecutionContext& self, IProfiler* profiler) {
@@ -212,8 +212,9 @@ void bind_watching(Class& cls) {
 }  // namespace
 
 void bind_context(nb::module_& m) {
-  Class cls(m, "IExecutionContext", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots),
-            "Runs of an engine, one at a time. Tensors are on the device; addresses, streams and events are ints.");
+  ContextClass cls(
+      m, "IExecutionContext", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots),
+      "Runs of an engine, one at a time. Tensors are on the device; addresses, streams and events are ints.");
   bind_runs(cls);
   bind_tensors(cls);
   bind_memory(cls);

@@ -89,5 +89,6 @@ inline bool is_true(nb::handle object) {
 inline void deprecated(const char* instead) {
   if (PyErr_WarnEx(PyExc_DeprecationWarning, instead, 1) != 0) throw nb::python_error();
 }
+inline constexpr const char* kExplicitQuantization = "implicit quantization is deprecated: use Q/DQ layers";
 
 }  // namespace kiln::python

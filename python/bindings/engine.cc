@@ -17,8 +17,8 @@ namespace {
 using nvinfer1::Dims, nvinfer1::ExecutionContextAllocationStrategy, nvinfer1::ICudaEngine, nvinfer1::IErrorRecorder,
     nvinfer1::IRuntimeConfig, nvinfer1::ISerializationConfig, nvinfer1::OptProfileSelector;
 
-using Class = nb::class_<ICudaEngine>;
-using Self = nb::handle_t<ICudaEngine>;
+using EngineClass = nb::class_<ICudaEngine>;
+using EngineSelf = nb::handle_t<ICudaEngine>;
 
 constexpr OptProfileSelector kSelectors[] = {OptProfileSelector::kMIN, OptProfileSelector::kOPT,
                                              OptProfileSelector::kMAX};
@@ -55,7 +55,7 @@ std::vector<std::vector<int64_t>> profile_values(const ICudaEngine& self, const 
 
 /// A getter of a tensor's property, with and without a profile.
 template <class Result>
-void def_by_profile(Class& cls, const char* name, Result (ICudaEngine::*get)(const char*) const noexcept,
+void def_by_profile(EngineClass& cls, const char* name, Result (ICudaEngine::*get)(const char*) const noexcept,
                     Result (ICudaEngine::*get_of_profile)(const char*, int32_t) const noexcept, const char* doc) {
   cls.def(
          name, [get](const ICudaEngine& self, const char* tensor) { return (self.*get)(tensor); }, "name"_a, doc)
@@ -67,24 +67,24 @@ void def_by_profile(Class& cls, const char* name, Result (ICudaEngine::*get)(con
           "name"_a, "profile_index"_a, doc);
 }
 
-void bind_contexts(Class& cls) {
+void bind_contexts(EngineClass& cls) {
   cls.def(
          "create_execution_context",
-         [](Self self, ExecutionContextAllocationStrategy strategy) {
+         [](EngineSelf self, ExecutionContextAllocationStrategy strategy) {
            auto& engine = as(self);
            return give(without_gil(engine, [&] { return engine.createExecutionContext(strategy); }), {self});
          },
          "strategy"_a = ExecutionContextAllocationStrategy::kSTATIC, "Makes a context; None where that fails.")
       .def(
           "create_execution_context",
-          [](Self self, IRuntimeConfig* config) {
+          [](EngineSelf self, IRuntimeConfig* config) {
             auto& engine = as(self);
             return give(without_gil(engine, [&] { return engine.createExecutionContext(config); }), {self});
           },
           "runtime_config"_a.none() = nb::none(), "Makes a context of a configuration; None where that fails.")
       .def(
           "create_execution_context_without_device_memory",
-          [](Self self) {
+          [](EngineSelf self) {
             deprecated("create_execution_context_without_device_memory is deprecated: use create_execution_context");
             auto& engine = as(self);
             return give(without_gil(engine, [&] { return engine.createExecutionContextWithoutDeviceMemory(); }),
@@ -92,20 +92,21 @@ void bind_contexts(Class& cls) {
           },
           "Makes a context whose memory the program gives. Deprecated.")
       .def(
-          "create_runtime_config", [](Self self) { return give(as(self).createRuntimeConfig(), {self}); },
+          "create_runtime_config", [](EngineSelf self) { return give(as(self).createRuntimeConfig(), {self}); },
           "Makes a configuration for contexts.")
       .def(
-          "create_engine_inspector", [](Self self) { return give(as(self).createEngineInspector(), {self}); },
+          "create_engine_inspector", [](EngineSelf self) { return give(as(self).createEngineInspector(), {self}); },
           "Makes what tells of the engine's layers.");
 }
 
-void bind_serializing(Class& cls) {
+void bind_serializing(EngineClass& cls) {
   cls.def(
          "serialize",
          [](const ICudaEngine& self) { return give(without_gil(self, [&] { return self.serialize(); }), {}); },
          "Writes the engine's plan.")
       .def(
-          "create_serialization_config", [](Self self) { return give(as(self).createSerializationConfig(), {self}); },
+          "create_serialization_config",
+          [](EngineSelf self) { return give(as(self).createSerializationConfig(), {self}); },
           "Makes a configuration for serialize_with_config.")
       .def(
           "serialize_with_config",
@@ -115,7 +116,7 @@ void bind_serializing(Class& cls) {
           "arg0"_a, "Writes the engine's plan as a configuration says.");
 }
 
-void bind_tensors(Class& cls) {
+void bind_tensors(EngineClass& cls) {
   cls.def("__getitem__", &name_at, "arg0"_a, "The name of a tensor; negative indices count from the back.")
       .def_prop_ro("num_io_tensors", &ICudaEngine::getNbIOTensors, "The number of inputs and outputs.")
       .def("get_tensor_name", &ICudaEngine::getIOTensorName, "index"_a, "The name of a tensor; None out of range.")
@@ -153,7 +154,7 @@ void bind_tensors(Class& cls) {
                           &ICudaEngine::getTensorVectorizedDim, "The axis of the format's vectors; -1 for none.");
 }
 
-void bind_memory(Class& cls) {
+void bind_memory(EngineClass& cls) {
   cls.def(
          "get_device_memory_size_for_profile",
          [](const ICudaEngine& self, int32_t profile_index) {
@@ -206,8 +207,8 @@ void bind_memory(Class& cls) {
 }  // namespace
 
 void bind_engine(nb::module_& m) {
-  Class cls(m, "ICudaEngine", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots),
-            "A network that was built, ready to run.");
+  EngineClass cls(m, "ICudaEngine", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots),
+                  "A network that was built, ready to run.");
   bind_contexts(cls);
   bind_serializing(cls);
   bind_tensors(cls);

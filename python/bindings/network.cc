@@ -14,9 +14,9 @@ using namespace nvinfer1;
 
 namespace {
 
-using Self = nb::pointer_and_handle<INetworkDefinition>;
+using NetworkSelf = nb::pointer_and_handle<INetworkDefinition>;
 
-nb::object layer_at(Self self, int64_t index) {
+nb::object layer_at(NetworkSelf self, int64_t index) {
   const int64_t count = self.p->getNbLayers();
   const int64_t from_front = index < 0 ? index + count : index;
   if (from_front < 0 || from_front >= count)
@@ -30,7 +30,6 @@ bool set_weights_name(INetworkDefinition& self, WeightsArgument weights, const c
 }
 
 void bind_tensors(NetworkClass& network) {
-  using N = INetworkDefinition;
   network
       .def("add_input", &N::addInput, "name"_a, "dtype"_a, "shape"_a, nb::rv_policy::reference_internal,
            "Adds an input; an extent of -1 is known at run time. None if the name is taken or the arguments are not "
@@ -56,7 +55,6 @@ void bind_tensors(NetworkClass& network) {
 }
 
 void bind_weights(NetworkClass& network) {
-  using N = INetworkDefinition;
   network
       .def("set_weights_name", &set_weights_name, "weights"_a, "name"_a,
            "Names the weights that share memory with these, for a refitter; False if no layer has them.")
@@ -71,7 +69,6 @@ void bind_weights(NetworkClass& network) {
 }  // namespace
 
 void bind_network(nb::module_& m) {
-  using N = INetworkDefinition;
   NetworkClass network(m, "INetworkDefinition", nb::is_weak_referenceable(), nb::type_slots(kNetworkSlots),
                        "A network under construction: inputs, layers and outputs. Indexing, len() and iteration are "
                        "about its layers. Arrays that layers get as weights are kept alive until it is gone.");
@@ -93,8 +90,9 @@ void bind_network(nb::module_& m) {
       .def_prop_ro("flags", &N::getFlags, "Bit mask of the NetworkDefinitionCreationFlags of its creation.")
       .def("get_flag", &N::getFlag, "flag"_a, "Whether the network was created with this flag.")
       .def(
-          "get_layer", [](Self self, int32_t index) { return layer_for_python(self.p->getLayer(index), self.h); },
-          "index"_a, nb::sig("def get_layer(self, index: int) -> ILayer"),
+          "get_layer",
+          [](NetworkSelf self, int32_t index) { return layer_for_python(self.p->getLayer(index), self.h); }, "index"_a,
+          nb::sig("def get_layer(self, index: int) -> ILayer"),
           "The layer of this index, in the order of adding; None if out of range. It has its own class; activations "
           "and poolings are ILayer, whose type is a LayerType.")
       .def("__getitem__", &layer_at, nb::sig("def __getitem__(self, index: int, /) -> ILayer"),

@@ -8,7 +8,9 @@
 
 namespace kiln::python {
 
-using NetworkClass = nanobind::class_<nvinfer1::INetworkDefinition>;
+using N = nvinfer1::INetworkDefinition;
+using NetworkClass = nanobind::class_<N>;
+inline constexpr auto kOwned = nanobind::rv_policy::reference_internal;  // by the network, which the layer keeps alive
 
 void bind_network_layers(NetworkClass& network);         ///< add calls of layers without weights: network_layers.cc
 void bind_network_more_layers(NetworkClass& network);    ///< the rest of them: network_more_layers.cc

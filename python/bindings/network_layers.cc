@@ -10,9 +10,7 @@ using namespace nvinfer1;
 
 namespace {
 
-using N = INetworkDefinition;
 using Tensors = std::vector<ITensor*>;
-constexpr auto kOwned = nb::rv_policy::reference_internal;  // by the network, which the layer keeps alive
 
 IConcatenationLayer* add_concatenation(N& self, const Tensors& inputs) {
   return self.addConcatenation(inputs.data(), static_cast<int32_t>(inputs.size()));

@@ -11,9 +11,6 @@ using namespace nvinfer1;
 
 namespace {
 
-using N = INetworkDefinition;
-constexpr auto kOwned = nb::rv_policy::reference_internal;  // by the network, which the layer keeps alive
-
 /// A method of the network of these arguments, of which several have the name.
 template <class R, class... A>
 constexpr auto taking(R (N::*method)(A...)) {

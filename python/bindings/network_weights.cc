@@ -11,7 +11,7 @@ using namespace nvinfer1;
 
 namespace {
 
-using Self = nb::pointer_and_handle<INetworkDefinition>;
+using NetworkSelf = nb::pointer_and_handle<INetworkDefinition>;
 using Optional = std::optional<WeightsArgument>;
 
 /// Weights that may be left out. Empty ones have the type of the input, as TensorRT's module makes them.
@@ -21,7 +21,7 @@ Weights weights_or_none(Optional& argument, ITensor& input) {
 
 /// The layer, after the network has taken what it borrows; null if there is none.
 template <class L>
-L* keeping(Self self, L* layer, std::initializer_list<Optional*> arguments) {
+L* keeping(NetworkSelf self, L* layer, std::initializer_list<Optional*> arguments) {
   if (!layer) return nullptr;
   KeptWeights& kept = KeptWeights::of_network(self.h);
   kept.note(*layer);
@@ -31,7 +31,7 @@ L* keeping(Self self, L* layer, std::initializer_list<Optional*> arguments) {
 }
 
 template <auto kAdd>
-auto add_filter(Self self, ITensor& input, int64_t maps, const Dims& kernel_shape, WeightsArgument kernel,
+auto add_filter(NetworkSelf self, ITensor& input, int64_t maps, const Dims& kernel_shape, WeightsArgument kernel,
                 Optional bias) {
   Optional first = std::move(kernel);
   const Weights w = first->weights();
@@ -39,22 +39,23 @@ auto add_filter(Self self, ITensor& input, int64_t maps, const Dims& kernel_shap
   return keeping(self, (self.p->*kAdd)(input, maps, kernel_shape, w, b), {&first, &bias});
 }
 
-IScaleLayer* add_scale(Self self, ITensor& input, ScaleMode mode, Optional shift, Optional scale, Optional power) {
+IScaleLayer* add_scale(NetworkSelf self, ITensor& input, ScaleMode mode, Optional shift, Optional scale,
+                       Optional power) {
   const Weights a = weights_or_none(shift, input);
   const Weights b = weights_or_none(scale, input);
   const Weights c = weights_or_none(power, input);
   return keeping(self, self.p->addScale(input, mode, a, b, c), {&shift, &scale, &power});
 }
 
-IScaleLayer* add_scale_nd(Self self, ITensor& input, ScaleMode mode, Optional shift, Optional scale, Optional power,
-                          int32_t channel_axis) {
+IScaleLayer* add_scale_nd(NetworkSelf self, ITensor& input, ScaleMode mode, Optional shift, Optional scale,
+                          Optional power, int32_t channel_axis) {
   const Weights a = weights_or_none(shift, input);
   const Weights b = weights_or_none(scale, input);
   const Weights c = weights_or_none(power, input);
   return keeping(self, self.p->addScaleNd(input, mode, a, b, c, channel_axis), {&shift, &scale, &power});
 }
 
-IConstantLayer* add_constant(Self self, const Dims& shape, WeightsArgument weights) {
+IConstantLayer* add_constant(NetworkSelf self, const Dims& shape, WeightsArgument weights) {
   Optional values = std::move(weights);
   const Weights w = values->weights();
   return keeping(self, self.p->addConstant(shape, w), {&values});
@@ -63,7 +64,6 @@ IConstantLayer* add_constant(Self self, const Dims& shape, WeightsArgument weigh
 }  // namespace
 
 void bind_network_weight_layers(NetworkClass& network) {
-  using N = INetworkDefinition;
   network
       .def(
           "add_convolution_nd", &add_filter<&N::addConvolutionNd>, "input"_a, "num_output_maps"_a, "kernel_shape"_a,

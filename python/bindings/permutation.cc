@@ -13,7 +13,7 @@ namespace {
 
 using nvinfer1::Dims, nvinfer1::Permutation;
 
-constexpr int32_t kMost = Dims::MAX_DIMS;
+constexpr int32_t kNumAxes = Dims::MAX_DIMS;
 
 /// Axes that are not given are 0, as in TensorRT's module: a layer reads as many axes as its input has, and checks
 /// them.
@@ -25,15 +25,15 @@ void init(Permutation* self, const Sequence& order) {
 }
 
 int32_t& at(Permutation& self, int64_t index) {
-  const int64_t place = index < 0 ? index + kMost : index;
-  if (place < 0 || place >= kMost)
-    throw nb::index_error(str("index ", index, " is outside of a permutation of ", kMost, " axes").c_str());
+  const int64_t place = index < 0 ? index + kNumAxes : index;
+  if (place < 0 || place >= kNumAxes)
+    throw nb::index_error(str("index ", index, " is outside of a permutation of ", kNumAxes, " axes").c_str());
   return self.order[place];
 }
 
 std::string print(const Permutation& self) {
-  Dims order{.nbDims = kMost, .d = {}};
-  std::copy(self.order, self.order + kMost, order.d);
+  Dims order{.nbDims = kNumAxes, .d = {}};
+  std::copy(self.order, self.order + kNumAxes, order.d);
   return to_text(order);
 }
 
@@ -54,7 +54,8 @@ void bind_permutation(nb::module_& m) {
           "__setitem__", [](Permutation& self, int64_t index, int32_t axis) { at(self, index) = axis; }, "arg0"_a,
           "arg1"_a, "Sets the input's axis of an output axis.")
       .def(
-          "__len__", [](const Permutation&) { return kMost; }, "8, of which a layer reads as many as its input has.");
+          "__len__", [](const Permutation&) { return kNumAxes; },
+          "8, of which a layer reads as many as its input has.");
   nb::implicitly_convertible<Sequence, Permutation>();
 }
 

@@ -28,7 +28,7 @@ class Argument final : public nv::ISymExpr {
 
 /// An object that C++ has for one call.
 template <class Api>
-struct OfCall {
+struct OfLaunch {
   Api* object;
   std::shared_ptr<KernelCall> call;
 
@@ -48,8 +48,8 @@ struct OfCall {
     return made;
   }
 };
-using LaunchParams = OfCall<nv::IKernelLaunchParams>;
-using Arguments = OfCall<nv::ISymExprs>;
+using LaunchParams = OfLaunch<nv::IKernelLaunchParams>;
+using Arguments = OfLaunch<nv::ISymExprs>;
 
 /// The object that Python made of an argument that is set; None for another.
 nb::object show(nv::ISymExpr* argument, const KernelCall& call) {

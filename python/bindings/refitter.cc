@@ -18,10 +18,8 @@ namespace {
 using nvinfer1::ICudaEngine, nvinfer1::IErrorRecorder, nvinfer1::ILogger, nvinfer1::IRefitter, nvinfer1::TensorLocation,
     nvinfer1::Weights, nvinfer1::WeightsRole;
 
-using Class = nb::class_<IRefitter>;
+using RefitterClass = nb::class_<IRefitter>;
 using Names = std::vector<std::string>;
-
-constexpr const char* kExplicitQuantization = "implicit quantization is deprecated: use Q/DQ layers";
 
 Given<IRefitter> create_refitter(nb::handle_t<ICudaEngine> engine, nb::handle_t<ILogger> logger) {
   auto& to = as(logger);
@@ -65,7 +63,7 @@ bool set_named_weights(IRefitter& self, const char* name, const WeightsArgument&
   return is_set;
 }
 
-void bind_names(Class& cls) {
+void bind_names(RefitterClass& cls) {
   cls.def(
          "get_missing",
          [](IRefitter& self) { return roles_of([&](auto... args) { return self.getMissing(args...); }); },
@@ -83,7 +81,7 @@ void bind_names(Class& cls) {
           "The names of the weights that can be set.");
 }
 
-void bind_ranges(Class& cls) {
+void bind_ranges(RefitterClass& cls) {
   cls.def(
          "get_dynamic_range",
          [](const IRefitter& self, const char* tensor_name) {
@@ -109,7 +107,7 @@ void bind_ranges(Class& cls) {
           "The names of the tensors that have a range. Deprecated.");
 }
 
-void bind_weights_of(Class& cls) {
+void bind_weights_of(RefitterClass& cls) {
   cls.def("set_weights", &set_weights, "layer_name"_a, "role"_a, "weights"_a,
           "Sets weights of a layer, of an array or Weights; they take effect when the engine is refitted.")
       .def(
@@ -134,7 +132,8 @@ void bind_weights_of(Class& cls) {
 }  // namespace
 
 void bind_refitter(nb::module_& m) {
-  Class cls(m, "Refitter", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots), "Replaces weights of an engine.");
+  RefitterClass cls(m, "Refitter", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots),
+                    "Replaces weights of an engine.");
   cls.def(nb::new_(&create_refitter), "engine"_a, "logger"_a, "Makes a refitter of an engine that is refittable.")
       .def(
           "refit_cuda_engine",

@@ -13,8 +13,8 @@ namespace {
 using nvinfer1::IErrorRecorder, nvinfer1::IGpuAllocator, nvinfer1::ILogger, nvinfer1::IRuntime, nvinfer1::IStreamReader,
     nvinfer1::IStreamReaderV2;
 
-using Class = nb::class_<IRuntime>;
-using Self = nb::handle_t<IRuntime>;
+using RuntimeClass = nb::class_<IRuntime>;
+using RuntimeSelf = nb::handle_t<IRuntime>;
 
 Given<IRuntime> create_runtime(nb::handle_t<ILogger> logger) {
   auto& to = as(logger);
@@ -25,19 +25,19 @@ Given<IRuntime> create_runtime(nb::handle_t<ILogger> logger) {
 }
 
 template <class Reader>
-Given<nvinfer1::ICudaEngine> deserialize_from(Self self, Reader& reader) {
+Given<nvinfer1::ICudaEngine> deserialize_from(RuntimeSelf self, Reader& reader) {
   auto& runtime = as(self);
   return give(without_gil(runtime, [&] { return runtime.deserializeCudaEngine(reader); }), {self});
 }
 
-void bind_loading(Class& cls) {
+void bind_loading(RuntimeClass& cls) {
   cls.def("deserialize_cuda_engine", &deserialize_from<IStreamReader>, "stream_reader"_a,
           "Loads the engine of a plan that a reader gives; None where that fails. Deprecated: use an IStreamReaderV2.")
       .def("deserialize_cuda_engine", &deserialize_from<IStreamReaderV2>, "stream_reader_v2"_a,
            "Loads the engine of a plan that a reader gives; None where that fails.")
       .def(
           "deserialize_cuda_engine",
-          [](Self self, const BufferObject& serialized_engine) {
+          [](RuntimeSelf self, const BufferObject& serialized_engine) {
             const Buffer bytes(serialized_engine);
             auto& runtime = as(self);
             return give(
@@ -46,14 +46,14 @@ void bind_loading(Class& cls) {
           },
           "serialized_engine"_a, "Loads the engine of a plan, any bytes-like object; None where that fails.")
       .def(
-          "load_runtime", [](Self self, const char* path) { return give(as(self).loadRuntime(path), {self}); },
+          "load_runtime", [](RuntimeSelf self, const char* path) { return give(as(self).loadRuntime(path), {self}); },
           "path"_a, "Loads a runtime of another version from a library; None where that fails.");
 }
 
 }  // namespace
 
 void bind_runtime(nb::module_& m) {
-  Class cls(m, "Runtime", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots), "Loads plans.");
+  RuntimeClass cls(m, "Runtime", nb::is_weak_referenceable(), nb::type_slots(kOwnerSlots), "Loads plans.");
   cls.def(nb::new_(&create_runtime), "logger"_a, "Makes a runtime that writes to a logger.");
   bind_loading(cls);
   cls.def_prop_rw("DLA_core", &IRuntime::getDLACore, &IRuntime::setDLACore,

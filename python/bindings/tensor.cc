@@ -14,7 +14,7 @@ using namespace nvinfer1;
 
 namespace {
 
-constexpr const char* kUseStrongTyping = "the type of a tensor follows from a strongly typed network; use add_cast";
+constexpr const char* kTypeFollows = "the type of a tensor follows from a strongly typed network; use add_cast";
 constexpr const char* kNoImplicitBatch = "there are no implicit batches any more";
 constexpr const char* kUseExplicitQuantization = "use add_quantize and add_dequantize instead of dynamic ranges";
 
@@ -40,8 +40,7 @@ void bind_tensor(nb::module_& m) {
                    "Name, unique in the network; at most 4096 characters.")
       .def_prop_rw("shape", &ITensor::getDimensions, &ITensor::setDimensions,
                    "Extents, -1 where they are known at run time. Only inputs of the network can be given others.")
-      .def_prop_rw("dtype", &ITensor::getType, with_warning(&ITensor::setType, kUseStrongTyping),
-                   "Type of the elements.")
+      .def_prop_rw("dtype", &ITensor::getType, with_warning(&ITensor::setType, kTypeFollows), "Type of the elements.")
       .def_prop_rw("broadcast_across_batch", with_warning(&ITensor::getBroadcastAcrossBatch, kNoImplicitBatch),
                    with_warning(&ITensor::setBroadcastAcrossBatch, kNoImplicitBatch),
                    "Deprecated. False: there are no implicit batches.")

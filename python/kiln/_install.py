@@ -3,6 +3,8 @@ import os
 import pathlib
 import sys
 
+from . import _stand_in
+
 # Not resolved: the files of a build folder are links to the sources, which have no extension module beside them.
 _PACKAGE = pathlib.Path(os.path.abspath(__file__)).parent
 
@@ -76,14 +78,7 @@ def use_as_cuda_python():
     """Makes `cuda.bindings` Kiln's stand-in in this process, even where NVIDIA's cuda-python is installed.
 
     On a machine without a GPU programs that move data by cuda-python then do so by Kiln's CUDA runtime, in the CPU's memory.
-    Raises ImportError where another `cuda.bindings` was imported already: it has streams and memory of its own.
+    Raises ImportError where NVIDIA's was imported already: it has streams and memory of its own. `cuda.core`, which is compiled
+    against NVIDIA's, is an ImportError from then on.
     """
-    folder = str(_PACKAGE / "_cuda_python")
-    loaded = sys.modules.get("cuda.bindings")
-    if loaded is not None:
-        if os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(loaded.__file__)))) == folder:
-            return
-        raise ImportError(f"kiln.use_as_cuda_python(): cuda.bindings was imported already, from {loaded.__file__}")
-    if folder in sys.path:
-        sys.path.remove(folder)
-    sys.path.insert(0, folder)
+    _stand_in.install(_PACKAGE / "_cuda_python")

@@ -48,6 +48,40 @@ def test_calibrators_have_their_algorithm(base):
         calibrator.get_batch(["x"])
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_what_a_class_does_not_define():
+    for base in [trt.IInt8Calibrator, trt.IInt8LegacyCalibrator, trt.IInt8EntropyCalibrator2]:
+        calibrator = type("Calibrator", (base,), {"__init__": lambda self: base.__init__(self)})()
+        with pytest.raises(NotImplementedError, match="get_batch_size of a calibrator is called on the class that has to be"):
+            calibrator.get_batch_size()
+        if base is trt.IInt8Calibrator:
+            with pytest.raises(NotImplementedError, match="get_algorithm of an IInt8Calibrator"):
+                calibrator.get_algorithm()
+        if base is trt.IInt8LegacyCalibrator:
+            with pytest.raises(NotImplementedError, match="IInt8LegacyCalibrator.get_quantile"):
+                calibrator.get_quantile()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("methods", [{}, {"get_algorithm": lambda self: 7}], ids=["missing", "of a wrong type"])
+def test_an_algorithm_that_is_missing_is_told_once(methods):
+    base, array, left = trt.IInt8Calibrator, np.ones((2, 3), np.float32), [1]
+
+    def get_batch(self, names):
+        left[0] -= 1
+        return [array.ctypes.data] if left[0] >= 0 else None
+
+    others = {"__init__": lambda self: base.__init__(self), "get_batch_size": lambda self: 1, "get_batch": get_batch,
+              "read_calibration_cache": lambda self: None, "write_calibration_cache": lambda self, cache: None}
+    logger = Messages()
+    builder = trt.Builder(logger)
+    config = quick(builder)
+    config.set_flag(trt.BuilderFlag.INT8)
+    config.int8_calibrator = type("Any", (base,), {**others, **methods})()
+    assert builder.build_serialized_network(doubled(builder), config) is not None, logger.all()
+    assert len([text for text in logger.errors() if "get_algorithm" in text]) == 1, logger.errors()
+
+
 class Selector(trt.IAlgorithmSelector):
     def __init__(self):
         trt.IAlgorithmSelector.__init__(self)

@@ -579,8 +579,7 @@ class Listener(trt.IDebugListener):
         self.seen = []
 
     def process_debug_tensor(self, addr, location, type, shape, name, stream):
-        array = np.ctypeslib.as_array((ctypes.c_float * trt.volume(shape)).from_address(addr)).reshape(tuple(shape))
-        self.seen.append((name, type, array.copy()))
+        self.seen.append((name, type, running.floats_at(addr, shape, stream)))
         assert location == trt.TensorLocation.DEVICE and isinstance(stream, int)
 
 

@@ -200,8 +200,8 @@ def test_a_page_of_a_plan_whose_gpu_is_not_here(tmp_path, monkeypatch):
     assert "The engine was not run here, so there are no measured times" in page and "cuda Fake GPU sm_90" in page
 
 
-def test_plugins_are_told_the_default_stream_as_one():
-    """PyTorch makes another stream of 0."""
+def test_plugins_are_told_the_default_stream_as_their_threads():
+    """PyTorch makes another stream of 0, and refuses 1."""
     run(
         """
 import tensorrt as trt
@@ -241,6 +241,6 @@ context.set_tensor_address("x", x.__cuda_array_interface__["data"][0])
 context.set_tensor_address("y", made.__cuda_array_interface__["data"][0])
 del Told.streams[:]
 assert context.execute_async_v3(0)
-assert Told.streams == [1], Told.streams
+assert Told.streams == [2], Told.streams
 """
     )

@@ -282,6 +282,23 @@ def test_tactics_and_workspace():
         np.testing.assert_array_equal(y, x + y[0])
 
 
+def test_how_often_a_combination_is_configured():
+    """docs/plugins.md has the numbers: twice for each profile."""
+    bench = Bench()
+    x = bench.input("x", (-1, 3))
+    layer = bench.network.add_plugin_v3([x], [], Scale(2))
+    bench.network.mark_output(layer.get_output(0))
+    config = bench.builder.create_builder_config()
+    for most in 8, 32:
+        profile = bench.builder.create_optimization_profile()
+        profile.set_shape("x", (1, 3), (4, 3), (most, 3))
+        config.add_optimization_profile(profile)
+    Scale.calls.clear()
+    assert bench.builder.build_serialized_network(bench.network, config) is not None, bench.log.take_errors()
+    asked = ["clone", "configure_plugin", "get_valid_tactics", "get_workspace_size"]
+    assert [Scale.calls.count(call) for call in asked] == [4] * 4, Scale.calls
+
+
 class InPlace(trt.IPluginV3, trt.IPluginV3OneCore, trt.IPluginV3OneBuildV2, trt.IPluginV3OneRuntime):
     """y = x + 1 in x's memory."""
 

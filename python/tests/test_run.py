@@ -126,6 +126,19 @@ def test_outputs_without_an_address_are_an_error():
     assert any("address" in text for text in logger.errors())
 
 
+def test_bindings_without_an_address_are_named():
+    log = running.Messages()
+    context = running.engine_of_doubled(log).create_execution_context()
+    x, y = np.ones((2, 3), np.float32), np.zeros((2, 3), np.float32)
+    told = "IExecutionContext::executeV2: output 'y' has no address: binding 1 is null, and it has no allocator (setOutputAllocator)"
+    assert not context.execute_v2([x.ctypes.data, 0]) and log.errors()[-1] == told
+    assert not context.execute_v2([0, y.ctypes.data])
+    assert log.errors()[-1] == "IExecutionContext::executeV2: input 'x' has no address: binding 0 is null"
+    assert not context.execute_async_v3(0)
+    assert log.errors()[-1] == "IExecutionContext::enqueueV3: input 'x' has no address: call setTensorAddress"
+    assert context.execute_v2([x.ctypes.data, y.ctypes.data]) and (y == 2).all()
+
+
 def test_runs_follow_each_other_on_a_stream():
     context = running.engine_of_doubled(trt.Logger(trt.Logger.WARNING)).create_execution_context()
     for seed in range(5):

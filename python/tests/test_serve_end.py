@@ -179,9 +179,10 @@ def test_messages_of_a_stream_that_get_no_answer_are_lost(engine, capfd):
     """One runs and two wait when the time is over. Each is told, and counts."""
     with Held(engine, http_port=None) as one, channel_to(one.server) as channel:
         stream = Stream(channel)
-        for call_id in "abc":
-            stream.send(call_id)
-        assert one.held.begun.wait(30)
+        stream.send("a")
+        assert one.held.begun.wait(30)  # before the others come, which could be joined with it
+        stream.send("b")
+        stream.send("c")
         wait_for(lambda: one.version.queue_length == 2)
         assert one.stop(0.5) == 3
         code, words, answers = stream.failure()

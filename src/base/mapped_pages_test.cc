@@ -18,10 +18,10 @@ namespace {
 
 constexpr size_t kBytes = size_t{3} << 20;
 
-class MappedPages : public testing::Test {
+class MappedPages : public ::testing::Test {
  protected:
   void SetUp() override {
-    path_ = testing::TempDir() + str("mapped_pages_", ::getpid());
+    path_ = ::testing::TempDir() + str("mapped_pages_", ::getpid());
     std::ofstream(path_, std::ios::binary) << std::string(kBytes, 'k');
   }
   void TearDown() override { std::filesystem::remove(path_); }

@@ -57,6 +57,7 @@ class Build {
   Status optimize(ir::Graph& graph, bool is_body);
   Status quantize(ir::Graph& graph);
   Status check_bytes(const ir::Graph& graph) const;
+  Status keep_large(ir::Graph& graph) const;
   Result<int> add_body(const ir::Node& node, size_t body, Timer& timer);
   void note_libraries(const Cover& cover);
   Status check_size(std::string_view name, double size_bytes) const;
@@ -275,6 +276,15 @@ Status Build::check_bytes(const ir::Graph& graph) const {
   return {};
 }
 
+/// Leaves layers in FP32 that the ranges say FP16 would overflow in, and warns of those that the program has in FP16.
+Status Build::keep_large(ir::Graph& graph) const {
+  const passes::LargeNumbers told = TRY(passes::keep_large(graph, request_.half_ranges));
+  for (size_t i = 0; i < told.kept.size(); ++i) i < kMostTold ? log_.info(told.kept[i]) : log_.verbose(told.kept[i]);
+  if (told.kept.size() > kMostTold) log_.info(told.kept.size() - kMostTold, " more layers stay in FP32");
+  for (const std::string& forced : told.forced) log_.warning(forced);
+  return {};
+}
+
 /// Rewrites a graph and its bodies for the backend.
 Status Build::optimize(ir::Graph& graph, bool is_body) {
   passes::PassContext cx{log_};
@@ -282,14 +292,10 @@ Status Build::optimize(ir::Graph& graph, bool is_body) {
   cx.refittable = request_.refittable;
   cx.is_body = is_body;
   cx.multiplies_bytes = [this](const ir::Graph& g, ir::NodeId id) { return backend_.multiplies_bytes(g, id); };
+  cx.multiplies_in_kind = backend_.multiplies_in_kind();
   TRY(passes::run_pipeline(graph, cx));
   if (!request_.int8_ranges.empty()) TRY(quantize(graph));
-  if (!request_.half_ranges.empty()) {
-    std::vector<std::string> told;
-    TRY(passes::keep_large(graph, request_.half_ranges, told));
-    for (size_t i = 0; i < told.size(); ++i) i < kMostTold ? log_.info(told[i]) : log_.verbose(told[i]);
-    if (told.size() > kMostTold) log_.info(told.size() - kMostTold, " more layers stay in FP32");
-  }
+  if (!request_.half_ranges.empty()) TRY(keep_large(graph));
   if (request_.expand_plugins) TRY(request_.expand_plugins(graph));
   TRY(check_bytes(graph));
   passes::SourceUses sources(graph, cx);

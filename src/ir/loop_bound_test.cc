@@ -10,7 +10,7 @@
 namespace kiln::ir {
 namespace {
 
-class LoopBound : public testing::Test {
+class LoopBound : public ::testing::Test {
  protected:
   sym::Table table;
   const sym::Expr n = table.symbol("n", {1, 4, 100}), now = table.fresh("now"), k = table.symbol("k", {0, 2, 9});

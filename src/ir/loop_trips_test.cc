@@ -15,7 +15,7 @@ namespace {
 using ops::ElementWiseKind;
 
 /// The body of a loop over a number, next to a limit n and a flag that data decides.
-class LoopTrips : public testing::Test {
+class LoopTrips : public ::testing::Test {
  protected:
   ValueId number(sym::Expr e) { return body.add_one(ops::DimValues{{e}, DType::kI64, {}}, {}).value(); }
   ValueId less(sym::Expr a, sym::Expr b) { return both(ElementWiseKind::kLess, number(a), number(b)); }

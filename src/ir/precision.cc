@@ -34,6 +34,12 @@ void set_precision(Graph& graph, NodeId id, std::string_view layer, const Precis
   graph.set_provenance(id, std::move(provenance));
 }
 
+void clear_precision(Graph& graph, NodeId id) {
+  std::vector<std::string> provenance = graph.node(id).provenance;
+  if (std::erase_if(provenance, [](const std::string& entry) { return parse(entry).has_value(); }) > 0)
+    graph.set_provenance(id, std::move(provenance));
+}
+
 std::optional<Precision> precision_of(const Node& node) {
   std::optional<Precision> first;
   for (const std::string& entry : node.provenance)

@@ -18,6 +18,9 @@ struct Precision {
 /// goes where the layer goes, whatever passes make of it, and is seen where provenance is shown.
 void set_precision(Graph& graph, NodeId id, std::string_view layer, const Precision& precision);
 
+/// Takes it away again.
+void clear_precision(Graph& graph, NodeId id);
+
 /// The precision of a node; none if no layer that it is made of has one. Of several, FP32 comes first, then the other
 /// floats, BF16 before FP16: nobody who asked for range or digits is denied them.
 std::optional<Precision> precision_of(const Node& node);

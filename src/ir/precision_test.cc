@@ -29,6 +29,8 @@ TEST(Precision, IsAnEntryOfProvenance) {
   EXPECT_TRUE(precision_of(graph.node(id))->required);
   EXPECT_TRUE(has_precision(graph, &is_half));
   EXPECT_FALSE(has_precision(graph, &is_integer));
+  clear_precision(graph, id);
+  EXPECT_EQ(graph.node(id).provenance, std::vector<std::string>{"Unary 'precision'"});
 }
 
 TEST(Precision, OfSeveralLayersIsTheWidest) {

@@ -1,7 +1,13 @@
 #include "ir/work.h"
 
+#include <algorithm>
+#include <map>
+#include <vector>
+
 #include "ops/convolution.h"
 #include "ops/deconvolution.h"
+#include "ops/einsum.h"
+#include "ops/lrn.h"
 #include "ops/matrix_multiply.h"
 #include "ops/pooling.h"
 #include "ops/recurrence.h"
@@ -23,6 +29,25 @@ double products_of_weights(const Graph& graph, ValueId weights) {
   return outermost > 0 ? volume_of(graph, weights) / outermost : 0;
 }
 
+/// The number of products of an einsum that is computed as its equation says: one for each index of all its labels.
+double products_of(const Graph& graph, const Node& node, const ops::Einsum& einsum) {
+  std::vector<int> ranks;
+  for (const ValueId input : node.inputs) ranks.push_back(graph.type(input).rank());
+  const auto equation = EinsumEquation::parse(einsum.equation, ranks);
+  if (!equation) return 0;  // which inference has told
+  std::map<char, double> extents;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const Extents shape = graph.type(node.inputs[i]).opt_extents();
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      double& extent = extents.try_emplace(equation->inputs[i][axis], 1).first->second;
+      extent = std::max(extent, static_cast<double>(shape[axis]));  // under an ellipsis 1 is spread
+    }
+  }
+  double products = 1;
+  for (const auto& [label, extent] : extents) products *= extent;
+  return products;
+}
+
 }  // namespace
 
 Work work_of(const Graph& graph, NodeId id) {
@@ -32,6 +57,9 @@ Work work_of(const Graph& graph, NodeId id) {
     for (const int64_t extent : pooling->window) taps *= static_cast<double>(extent);
     return {.taps = taps};
   }
+  if (const auto* lrn = node.op.as<ops::Lrn>())
+    return {.taps = volume_of(graph, node.outputs[0]) * static_cast<double>(lrn->window)};
+  if (const auto* einsum = node.op.as<ops::Einsum>()) return {.products = products_of(graph, node, *einsum)};
   if (node.op.as<ops::Convolution>())
     return {.products = volume_of(graph, node.outputs[0]) * products_of_weights(graph, node.inputs[1])};
   if (node.op.as<ops::Deconvolution>())

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/parse.h"
+#include "ops/einsum.h"
 #include "ops/recurrence.h"
 
 namespace kiln::ir {
@@ -33,6 +34,7 @@ TEST(Work, OfContractionsAndWindowsByHand) {
                          "post_pads=[0,0]}(x); return y")
                 .taps,
             2 * 4 * 5 * 6);
+  EXPECT_EQ(work_of_text("x: f32[1,4,5,6]; y = Lrn{window=3}(x); return y").taps, 4 * 5 * 6 * 3);
   EXPECT_EQ(work_of_text("x: f32[100]; y = Unary{kind=exp}(x); return y").all(), 0);
 }
 
@@ -47,6 +49,16 @@ TEST(Work, OfRecurrencesByHand) {
   ASSERT_TRUE(outputs) << outputs.error().message;
   // 7 steps of 3 rows in 2 directions: 5 units, each of 6 inputs and 5 units.
   EXPECT_EQ(work_of(graph, graph.value((*outputs)[0]).producer).products, 7 * 3 * 2 * 5 * (6 + 5));
+}
+
+TEST(Work, OfEquationsByHand) {
+  Graph graph;
+  const ValueId inputs[] = {graph.add_input("a", tensor_type(DType::kF32, Extents{8, 5, 6})),
+                            graph.add_input("b", tensor_type(DType::kF32, Extents{1, 6, 7})),
+                            graph.add_input("c", tensor_type(DType::kF32, Extents{7}))};
+  const auto y = graph.add_one(ops::Einsum{"...ij,...jk,k->...i"}, inputs);
+  ASSERT_TRUE(y) << y.error().message;
+  EXPECT_EQ(work_of(graph, graph.value(*y).producer).products, 8 * 5 * 6 * 7);
 }
 
 /// Tensors that no memory holds have their numbers, too.

@@ -2,6 +2,7 @@
 
 #include "onnx/check.h"
 #include "onnx/inline_functions.h"
+#include "onnx/node_origins.h"
 #include "onnx/node_outcomes.h"
 
 namespace kiln::onnx {
@@ -53,8 +54,10 @@ Result<std::shared_ptr<const Model>> prepare_model(std::shared_ptr<const Model> 
 
 Status import_model(std::shared_ptr<const Model> model, ir::Graph& graph, const ImportOptions& options,
                     ImportReport& report) {
-  const auto checked = TRY(prepare_model(std::move(model), report));
+  const size_t known = report.errors.size();
+  const auto checked = TRY(prepare_model(model, report));
   import_checked(*checked, graph, options, report, nullptr);
+  renumber_as_given(model->graph, checked->graph, report.errors, known);
   TRY(first_problem(report));
   rename_inputs_that_are_outputs(graph, report);
   return {};

@@ -13,7 +13,8 @@ namespace kiln::onnx {
 struct Problem {
   Code code = Code::kUnsupported;
   std::string message;
-  int node = -1;  ///< index in the main graph after functions were inlined and nodes sorted; -1: not of a node
+  int node = -1;  ///< index in the main graph, as it was given once a model is imported or queried: of a function's
+                  ///< node, that of its call; -1: not of a node
   std::string node_name, op_type, domain;
   std::vector<std::string> functions = {};  ///< of the model, whose calls the node comes out of; the outermost first
 };

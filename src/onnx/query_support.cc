@@ -1,30 +1,12 @@
 #include <algorithm>
 #include <functional>
 
+#include "onnx/node_origins.h"
 #include "onnx/node_outcomes.h"
 #include "onnx/topological_order.h"
 
 namespace kiln::onnx {
 namespace {
-
-constexpr int64_t kNoOrigin = -1;
-using Origins = std::unordered_map<std::string_view, int64_t>;
-
-/// For each node of `flat`, the index of the node of `given` that it is, or of the function call that it comes from.
-std::vector<int64_t> origins(const GraphDef& given, const GraphDef& flat) {
-  Origins of_value;
-  for (size_t i = 0; i < given.nodes.size(); ++i)
-    for (const std::string_view output : given.nodes[i].outputs)
-      if (!output.empty()) of_value[output] = static_cast<int64_t>(i);
-  std::vector<int64_t> result(flat.nodes.size(), kNoOrigin);
-  for (size_t i = flat.nodes.size(); i-- > 0;) {  // users first
-    for (const std::string_view output : flat.nodes[i].outputs)
-      if (const auto found = of_value.find(output); found != of_value.end()) result[i] = found->second;
-    if (result[i] == kNoOrigin) continue;
-    for (const std::string_view input : flat.nodes[i].inputs) of_value.try_emplace(input, result[i]);
-  }
-  return result;
-}
 
 std::vector<size_t> order_of(const GraphDef& graph) {
   if (auto order = topological_order(graph)) return *std::move(order);
@@ -46,9 +28,10 @@ ModelSupport query_support(std::shared_ptr<const Model> model, const ImportOptio
   for (const Problem& problem : result.report.errors)
     if (problem.node >= 0) outcomes.set(problem.node, NodeOutcome::kFailed);  // the check's, too
   std::vector<bool> failed(model->graph.nodes.size(), false);
-  const std::vector<int64_t> from = origins(model->graph, graph);
+  const std::vector<int64_t> from = node_origins(model->graph, graph);
   for (size_t i = 0; i < graph.nodes.size(); ++i)
     if (from[i] != kNoOrigin && outcomes.of(i) == NodeOutcome::kFailed) failed[static_cast<size_t>(from[i])] = true;
+  renumber_as_given(model->graph, graph, result.report.errors, 0);
   if (!result.supported() && std::ranges::none_of(failed, std::identity())) return result;
   bool joins = false;
   for (const size_t i : order_of(model->graph)) {

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "onnx/test_import.h"
 
 namespace kiln::onnx {
@@ -47,6 +49,31 @@ TEST(QuerySupport, ACallIsSupportedIfItsNodesAre) {
                           {}}),
                    functions)),
       "[0]");
+}
+
+TEST(QuerySupport, ProblemsAreOfNodesAsTheModelHasThem) {
+  const Proto call = function("Two", {"a"}, {"b"}, {node("Relu", {"a"}, {"t"}), node("ImageDecoder", {"t"}, {"b"})})
+                         .message(field::function::kOpsetImport, opset("", 18));
+  const Proto message = model(graph({{node("ImageDecoder", {"m"}, {"z"}, "late"), node("Abs", {"x"}, {"m"}),
+                                      node("Two", {"m"}, {"y"}, "call", {}, "local")},
+                                     {value("x", kFloat, {2})},
+                                     {value("y"), value("z")},
+                                     {}}),
+                              {call});
+  const auto bytes = std::make_shared<std::string>(message.bytes);
+  const auto read = read_model(std::as_bytes(std::span(*bytes)), {"", bytes});
+  ASSERT_TRUE(read) << read.error().message;
+  ir::Graph graph;
+  ImportReport imported;
+  EXPECT_FALSE(import_model(*read, graph, {}, imported));
+  for (const ImportReport& report : {query_support(*read).report, imported}) {
+    std::map<std::string, int> nodes;
+    for (const Problem& problem : report.errors) nodes[problem.node_name] = problem.node;
+    EXPECT_EQ(nodes["late"], 0);
+    nodes.erase("late");
+    ASSERT_EQ(nodes.size(), 1u);
+    EXPECT_EQ(nodes.begin()->second, 2) << nodes.begin()->first;
+  }
 }
 
 /// As a tool does that asks again about each part that is not supported, until there is none: Polygraphy.

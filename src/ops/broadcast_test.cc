@@ -14,7 +14,7 @@
 namespace kiln {
 namespace {
 
-struct BroadcastTest : testing::Test {
+struct BroadcastTest : ::testing::Test {
   sym::Table table;
   // Nothing is known of p and q; n and m are not empty; u and v are at least 2; zero may be empty.
   sym::Expr p = table.symbol("p"), q = table.symbol("q"), n = table.symbol("n", {1, 2, 8}),

@@ -23,6 +23,30 @@ const CaseInput kFarDoubles{{12},
                             Fill::kNormal,
                             {2147483646.9, 2147483647.9, 2147483648.5, -2147483648.9, -2147483649, 127.99, -128.99,
                              255.99, -0.99, 1e300, 4503599627370497, -9007199254740991}};
+/// The limits of integers themselves, the doubles beside those of i64, and what is no number.
+const CaseInput kLimits{{20},
+                        DType::kF64,
+                        Fill::kNormal,
+                        {NAN,
+                         INFINITY,
+                         -INFINITY,
+                         0x1p31,
+                         -0x1p31,
+                         0x1p31 - 1,
+                         0x1p63,
+                         -0x1p63,
+                         0x1.fffffffffffffp62,
+                         -0x1.fffffffffffffp62,
+                         -0x1.0000000000001p63,
+                         0x1p64,
+                         127,
+                         128,
+                         -128,
+                         -129,
+                         255,
+                         256,
+                         -1,
+                         -0.0}};
 const CaseTable<ops::Cast> kCases{
     {"to half", {DType::kF16}, {{{3, 37}}}},
     {"to half: special values", {DType::kF16}, {{{64}, DType::kF32, Fill::kSpecial}}},
@@ -52,6 +76,11 @@ const CaseTable<ops::Cast> kCases{
     {"f64 to i64", {DType::kI64}, {kFarDoubles}},
     {"f64 to i8", {DType::kI8}, {kFarDoubles}},
     {"f64 to u8", {DType::kU8}, {kFarDoubles}},
+    {"f64 to i32: limits", {DType::kI32}, {kLimits}},
+    {"f64 to i64: limits", {DType::kI64}, {kLimits}},
+    {"f64 to i8: limits", {DType::kI8}, {kLimits}},
+    {"f64 to u8: limits", {DType::kU8}, {kLimits}},
+    {"f64 to bool: limits", {DType::kBool}, {kLimits}},
     {"f64 to bool", {DType::kBool}, {{{64}, DType::kF64, Fill::kSpecial}}},
     {"float to f64", {DType::kF64}, {{{64}, DType::kF32, Fill::kSpecial}}},
     {"half to f64", {DType::kF64}, {{{64}, DType::kF16, Fill::kSpecial}}},
@@ -76,6 +105,10 @@ TEST(Cast, KnownAnswers) {
   EXPECT_EQ(run(DType::kF32, DType::kBool, {0, -0.0, 0.5, NAN}), (Numbers{0, 0, 1, 1}));
   EXPECT_EQ(run(DType::kF64, DType::kF16, {2049, 65520}), (Numbers{2048, INFINITY}));  // tie to even; overflow
   EXPECT_EQ(run(DType::kF32, DType::kI64, {1e30, -1e30})[1], -9223372036854775808.0);
+  EXPECT_EQ(run(DType::kF64, DType::kI32, {0x1p31, -0x1p31, INFINITY, NAN}),
+            (Numbers{2147483647, -2147483648.0, 2147483647, 0}));
+  EXPECT_EQ(run(DType::kF64, DType::kI8, {128, -129}), (Numbers{127, -128}));
+  EXPECT_EQ(run(DType::kF64, DType::kU8, {256, -1}), (Numbers{255, 0}));
   EXPECT_EQ(run(DType::kBool, DType::kF32, {0, 1}), (Numbers{0, 1}));
 }
 TEST(Cast, KeepsValues) {

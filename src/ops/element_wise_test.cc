@@ -128,7 +128,7 @@ TEST(ElementWise, RemaindersAreExact) {
     EXPECT_TRUE(std::isnan(mod(a, b))) << a << ", " << b;
 }
 
-class ElementWiseValues : public testing::Test {
+class ElementWiseValues : public ::testing::Test {
  protected:
   sym::Table table;
   sym::Expr n = table.symbol("n", {0, 8, 100}), z = table.symbol("z", {-5, 0, 5});

@@ -13,7 +13,7 @@ namespace ops {
 
 Status Lrn::infer(InferContext& cx) const {
   const TensorType& x = TRY(cx.input(0));
-  TRY(cx.require((is_compute_float(x.dtype) || x.dtype == DType::kF64) && x.rank() >= 2, "x is ", x,
+  TRY(cx.require(is_compute_float(x.dtype) && x.rank() >= 2, "x is ", x,
                  "; Lrn takes f32, f16, bf16 or f64 [N, C, ...]"));
   TRY(cx.require(window >= 1, "window is ", window, "; 1 is the least"));
   return cx.set_output(0, x, x.shape);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "ops/define.h"
+#include "tensor/compute_types.h"
 
 namespace kiln {
 template const OpInfo& op_info<ops::MatrixMultiply>();
@@ -48,12 +49,35 @@ Operand operand(const View& x, const OperandAxes& axes, std::span<const int64_t>
   return result;
 }
 
+/// Calls `store(at, sum)` for every element of y, the sums in T.
+template <class T, class Store>
+void multiply(const Operand& left, const Operand& right, const std::vector<T>& ls, const std::vector<T>& rs,
+              Store store) {
+  std::vector<T> row(static_cast<size_t>(right.free));
+  int64_t at = 0;
+  for (size_t n = 0; n < left.begins.size(); ++n)
+    for (int64_t i = 0; i < left.free; ++i) {
+      std::fill(row.begin(), row.end(), T());
+      for (int64_t k = 0; k < left.inner; ++k) {
+        const T factor = ls[static_cast<size_t>(left.begins[n] + i * left.free_stride + k * left.inner_stride)];
+        const T* from = rs.data() + right.begins[n] + k * right.inner_stride;
+        for (int64_t j = 0; j < right.free; ++j) row[static_cast<size_t>(j)] += factor * from[j * right.free_stride];
+      }
+      for (const T sum : row) store(at++, sum);
+    }
+}
+/// All elements, without a sign: they wrap.
+std::vector<uint64_t> bits_of(const View& x) {
+  const std::vector<int64_t> numbers = x.integers();
+  return {numbers.begin(), numbers.end()};
+}
+
 }  // namespace
 
 Status MatrixMultiply::infer(InferContext& cx) const {
   const TensorType& l = TRY(cx.input(0));
   const TensorType& r = TRY(cx.input(1));
-  TRY(cx.require(is_float(l.dtype), "a is ", l, "; MatrixMultiply takes a float type"));
+  TRY(cx.require(is_float(l.dtype) || is_index(l.dtype), "a is ", l, "; MatrixMultiply takes floats, i32 or i64"));
   TRY(cx.require(l.dtype == r.dtype, "a is ", l, " and b is ", r, "; their types must agree"));
   const auto enough = [&](const TensorType& x, MatrixOp op, std::string_view which) {
     const int needed = op == MatrixOp::kVector ? 1 : 2;
@@ -84,19 +108,11 @@ Status MatrixMultiply::reference(ReferenceContext& cx) const {
   const OperandAxes left_axes = operand_axes(a, Side::kLeft, l.rank());
   const auto batch = std::span(y.extents()).first(static_cast<size_t>(left_axes.batch));
   const Operand left = operand(l, left_axes, batch), right = operand(r, operand_axes(b, Side::kRight, r.rank()), batch);
-  const std::vector<double> ls = l.numbers(), rs = r.numbers();
-  std::vector<double> row(static_cast<size_t>(right.free));
-  int64_t at = 0;
-  for (size_t n = 0; n < left.begins.size(); ++n)
-    for (int64_t i = 0; i < left.free; ++i) {
-      std::fill(row.begin(), row.end(), 0.0);
-      for (int64_t k = 0; k < left.inner; ++k) {
-        const double factor = ls[static_cast<size_t>(left.begins[n] + i * left.free_stride + k * left.inner_stride)];
-        const double* from = rs.data() + right.begins[n] + k * right.inner_stride;
-        for (int64_t j = 0; j < right.free; ++j) row[static_cast<size_t>(j)] += factor * from[j * right.free_stride];
-      }
-      for (const double sum : row) y.set(at++, sum);
-    }
+  if (is_index(l.dtype()))
+    multiply(left, right, bits_of(l), bits_of(r),
+             [&](int64_t at, uint64_t sum) { y.set_integer(at, static_cast<int64_t>(sum)); });
+  else
+    multiply(left, right, l.numbers(), r.numbers(), [&](int64_t at, double sum) { y.set(at, sum); });
   return {};
 }
 

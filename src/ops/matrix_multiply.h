@@ -17,10 +17,10 @@ inline std::span<const std::string_view> enum_names(MatrixOp) {
 }
 
 /// y[..., i, j] = sum over k of a[..., i, k] * b[..., k, j], operands read as `a` and `b` say.
-///   in   a  float [batch..., M, K], transposed [batch..., K, M], or vectors [batch..., K]
+///   in   a  float, i32 or i64 [batch..., M, K], transposed [batch..., K, M], or vectors [batch..., K]
 ///        b  a's type, [batch..., K, N], [batch..., N, K] or [batch..., K]
 ///   out  y  a's type, [batch..., M, N] without the axes that vectors lack
-/// Batch axes are equally many; an extent of 1 is repeated.
+/// Batch axes are equally many; an extent of 1 is repeated. Integers wrap.
 struct MatrixMultiply {
   static constexpr std::string_view name = "MatrixMultiply";
   static constexpr Trait traits = Trait::kContraction;

@@ -37,6 +37,18 @@ const CaseTable<MatrixMultiply> kCases{
     {"nothing to sum", {}, {{{5, 0}}, {{0, 4}}}},
     {"longer than any block", {}, {{{3, 1031}}, weights({1031, 5})}},
     {"half", {}, {{{9, 40}, DType::kF16}, weights({40, 11}, DType::kF16)}},
+    {"f64", {}, {{{17, 300}, DType::kF64}, {{300, 19}, DType::kF64}}},
+    {"f64, both transposed",
+     {.a = MatrixOp::kTranspose, .b = MatrixOp::kTranspose},
+     {{{33, 5}, DType::kF64}, {{70, 33}, DType::kF64}}},
+    {"f64, batch, broadcast both ways", {}, {{{3, 1, 5, 7}, DType::kF64}, {{1, 2, 7, 4}, DType::kF64}}},
+    {"f64, outer", {}, {{{21, 1}, DType::kF64}, {{1, 19}, DType::kF64}}},
+    {"f64, nothing to sum", {}, {{{5, 0}, DType::kF64}, {{0, 4}, DType::kF64}}},
+    {"i32", {}, {{{9, 40}, DType::kI32}, {{40, 37}, DType::kI32}}},
+    {"i64", {.b = MatrixOp::kTranspose}, {{{9, 40}, DType::kI64}, {{11, 40}, DType::kI64}}},
+    {"i64, vectors",
+     {.a = MatrixOp::kVector, .b = MatrixOp::kVector},
+     {{{3, 70}, DType::kI64}, {{3, 70}, DType::kI64}}},
     {"bfloat16", {.b = MatrixOp::kTranspose}, {{{9, 40}, DType::kBF16}, weights({11, 40}, DType::kBF16)}},
 };
 
@@ -53,6 +65,17 @@ TEST(MatrixMultiply, KnownAnswers) {
   EXPECT_EQ(run_reference_numbers(MatrixMultiply{.a = kV, .b = kV}, {v, v}), (std::vector<double>{10001}));
   EXPECT_EQ(run_reference_numbers(MatrixMultiply{}, {f64({2, 1, 1}, {2, 3}), f64({1, 1, 2}, {5, 7})}),
             (std::vector<double>{10, 14, 15, 21}));
+}
+TEST(MatrixMultiply, IntegersWrap) {
+  const auto ints = [](DType type, Extents extents, std::vector<double> values) {
+    return CaseInput{extents, type, Fill::kNormal, values};
+  };
+  EXPECT_EQ(run_reference_numbers(MatrixMultiply{}, {ints(DType::kI32, {1, 2}, {65536, 3}),
+                                                     ints(DType::kI32, {2, 2}, {65536, 65535, 5, 2})}),
+            (std::vector<double>{15, -65530}));  // 2^32 + 15; 2^32 - 65536 + 6
+  EXPECT_EQ(run_reference_numbers(MatrixMultiply{}, {ints(DType::kI64, {1, 2}, {4294967296, 1}),
+                                                     ints(DType::kI64, {2, 1}, {4294967296, 7})}),
+            std::vector<double>{7});  // 2^64 + 7
 }
 TEST(MatrixMultiply, SymbolicShapes) {
   sym::Table table;
@@ -76,6 +99,8 @@ TEST(MatrixMultiply, SaysWhatIsWrong) {
             "a is f32[3], of rank 1; as matrices it needs at least 2");
   EXPECT_EQ(infer_error(MatrixMultiply{}, {{{2, 3}}, {{3, 5}, DType::kF16}}),
             "a is f32[2, 3] and b is f16[3, 5]; their types must agree");
+  EXPECT_EQ(infer_error(MatrixMultiply{}, {{{2, 3}, DType::kU8}, {{3, 5}, DType::kU8}}),
+            "a is u8[2, 3]; MatrixMultiply takes floats, i32 or i64");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "ops/activation.h"
 #include "ops/element_wise.h"
 #include "ops/unary.h"
+#include "ops/with_scalar_fn.h"
 
 namespace kiln {
 
@@ -43,9 +44,9 @@ bool has_nest_function(ScalarFn fn, DType type) {
   if (!is_device_nest_type(type)) return false;
   if (fn == kIdentity || fn == kCast || fn == kSelect) return true;
   if (type == DType::kF8E4M3) return false;
-  const bool logical = fn == kNot || fn == kAnd || fn == kOr || fn == kXor;
-  if (type == DType::kBool) return logical || fn == kEqual;
-  if (is_float(type)) return !logical;
+  if (type == DType::kBool) return fn == kNot || fn == kAnd || fn == kOr || fn == kXor || fn == kEqual;
+  constexpr auto kIsThere = []<ScalarFn>() {};
+  if (is_float(type)) return with_float_fn(fn, kIsThere, kIsThere, kIsThere);
   if (fn == kRelu || fn == kAbs || fn == kNeg || fn == kSign) return true;
   return (fn >= kSum && fn <= kFloorDiv) || (fn >= kEqual && fn <= kLess);
 }

@@ -61,6 +61,11 @@ Status Plugin::infer(InferContext& cx) const {
   TRY(cx.require(object != nullptr, plugin, " has no plugin object"));
   TRY(cx.require(num_tensors >= 0 && num_tensors <= cx.num_inputs(), plugin, " would have ", num_tensors,
                  " tensors of ", cx.num_inputs(), " inputs"));
+  for (int i = 0; i < cx.num_inputs(); ++i) {
+    const TensorType& type = TRY(cx.input(i));
+    TRY(cx.require(type.dtype != DType::kF64, plugin, ": input ", i, " is ", type,
+                   "; plugins take no FP64: a Cast to FLOAT is needed before it"));
+  }
   for (int i = num_tensors; i < cx.num_inputs(); ++i) {
     const TensorType& type = TRY(cx.input(i));
     TRY(cx.require(!is_float(type.dtype), plugin, ": shape input ", i - num_tensors, " is ", type,

@@ -8,16 +8,11 @@
 #include "ops/infer_context.h"
 #include "ops/op.h"
 #include "ops/reference_context.h"
+#include "tensor/compute_types.h"
 
 namespace kiln {
 
 inline constexpr int kMaxPointwiseInputs = 3;
-
-/// Float types that arithmetic is defined for; narrower ones only travel through Quantize, Dequantize and Cast.
-constexpr bool is_compute_float(DType t) {
-  return t == DType::kF32 || t == DType::kF16 || t == DType::kBF16 || t == DType::kF64;
-}
-constexpr bool is_compute_integer(DType t) { return is_integer(t) && t != DType::kI4; }
 
 /// The shape of all inputs broadcast against each other. Fails if their ranks differ.
 Result<Shape> broadcast_inputs(InferContext& cx, std::string_view op);

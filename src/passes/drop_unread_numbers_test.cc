@@ -15,7 +15,7 @@ namespace kiln::passes {
 namespace {
 
 /// A graph whose host reads the integer x.
-class ReadNumber : public testing::Test {
+class ReadNumber : public ::testing::Test {
  protected:
   std::string after() {
     NullLog log;

@@ -12,7 +12,7 @@ namespace kiln::passes {
 namespace {
 
 /// A loop that carries h, stacks twice and ends where a condition is false.
-class LoopOfStacks : public testing::Test {
+class LoopOfStacks : public ::testing::Test {
  protected:
   void SetUp() override {
     auto body = graph.new_body();

@@ -23,7 +23,8 @@ struct PassContext {
   int64_t fold_budget_bytes = int64_t{256} << 20;  ///< how much larger than its inputs folding may make a constant
   /// Whether the backend multiplies a contraction's bytes where both operands are dequantized; absent: it does not.
   std::function<bool(const ir::Graph&, ir::NodeId contraction)> multiplies_bytes;
-  std::set<std::string> warned;  ///< what the log has been told: passes run more than once
+  bool multiplies_in_kind = false;  ///< whether the backend has kernels for products of f64, i32 and i64
+  std::set<std::string> warned;     ///< what the log has been told: passes run more than once
   FixedSources fixed_sources;
   /// Called after each pass with its name: `kiln dump --after`, tests that verify.
   Status (*after)(void* user, std::string_view pass, const ir::Graph& graph) = nullptr;

@@ -13,7 +13,7 @@ namespace kiln::passes {
 namespace {
 
 /// A graph with nodes that decide sizes, and a DimValues of the size of one.
-class DecidedSizes : public testing::Test {
+class DecidedSizes : public ::testing::Test {
  protected:
   ir::ValueId where(ir::ValueId x) { return *graph.add_one(ops::NonZero{}, {x}); }
   sym::Expr count(ir::ValueId at) { return graph.type(at).shape[1]; }

@@ -17,7 +17,7 @@ namespace {
 
 using Fixed = FixedSources;
 
-class SourceUsesTest : public testing::Test {
+class SourceUsesTest : public ::testing::Test {
  protected:
   ir::ValueId source(const std::string& name, const Extents& extents, double value) {
     const std::vector<double> numbers(static_cast<size_t>(volume(extents)), value);

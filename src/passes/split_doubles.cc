@@ -11,6 +11,7 @@
 #include "ops/unary.h"
 #include "ops/unsqueeze.h"
 #include "passes/rewrite.h"
+#include "tensor/compute_types.h"
 
 namespace kiln::passes {
 namespace {
@@ -18,29 +19,37 @@ namespace {
 using enum ops::ElementWiseKind;
 constexpr int64_t kMostPairs = int64_t{1} << 24;  // 128 MiB
 
-/// An operand with the axis that is summed over innermost. `is_left`: whether it is a.
+/// Whether the axis that is summed over is an operand's last one, or the one before it. `is_left`: whether it is a.
+bool has_terms_last(ops::MatrixOp op, bool is_left) {
+  return op == ops::MatrixOp::kVector || (op == ops::MatrixOp::kNone) == is_left;
+}
+sym::Expr terms_of(const TensorType& x, ops::MatrixOp op, bool is_left) {
+  return x.shape[static_cast<size_t>(x.rank() - (has_terms_last(op, is_left) ? 1 : 2))];
+}
+
+/// An operand with the axis that is summed over innermost.
 Result<ir::ValueId> with_terms_last(ir::Patch& patch, ir::ValueId x, ops::MatrixOp op, bool is_left) {
-  if (op == ops::MatrixOp::kVector || (op == ops::MatrixOp::kNone) == is_left) return x;
+  if (has_terms_last(op, is_left)) return x;
   std::vector<int64_t> perm(static_cast<size_t>(patch.type(x).rank()));
   std::iota(perm.begin(), perm.end(), 0);
   std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
   return patch.add(ops::Transpose{std::move(perm)}, {x});
 }
 
-Status split_product(const ir::Capture& found, ir::Patch& patch) {
-  if (found.type("y").dtype != DType::kF64) return {};
+Status split_product(const ir::Capture& found, ir::Patch& patch, bool has_kernels) {
+  if (!is_own_kind(found.type("y").dtype)) return {};
   const auto& op = found.op<ops::MatrixMultiply>("y");
+  const sym::Expr terms = terms_of(found.type("a"), op.a, /*is_left=*/true);
+  const bool is_outer = terms == sym::Expr(1) && terms_of(found.type("b"), op.b, /*is_left=*/false) == terms;
+  const int64_t most_terms = terms.max(), most_results = found.type("y").volume().max();
+  if (!is_outer && (has_kernels || (most_terms > 0 && most_results > kMostPairs / most_terms))) return {};
   ir::ValueId a = TRY(with_terms_last(patch, found.value("a"), op.a, /*is_left=*/true));
   ir::ValueId b = TRY(with_terms_last(patch, found.value("b"), op.b, /*is_left=*/false));
-  const sym::Expr terms = patch.type(a).shape.back();
-  const int64_t most_terms = terms.max(), most_results = found.type("y").volume().max();
-  if (most_terms > 0 && most_results > kMostPairs / most_terms) return {};
   // [..., M, 1, K] and [..., 1, N, K], without the axes that vectors lack
   const bool is_column = op.b == ops::MatrixOp::kVector;
   if (!is_column) a = TRY(patch.add(ops::Unsqueeze{{-2}}, {a}));
   if (op.a != ops::MatrixOp::kVector) b = TRY(patch.add(ops::Unsqueeze{{is_column ? -2 : -3}}, {b}));
   const ir::ValueId pairs = TRY(patch.add(ops::ElementWise{kProd}, {a, b}));
-  const bool is_outer = terms == sym::Expr(1) && patch.type(b).shape.back() == sym::Expr(1);
   const ir::ValueId y = is_outer ? TRY(patch.add(ops::Squeeze{{-1}}, {pairs}))
                                  : TRY(patch.add(ops::Reduce{.kind = ops::ReduceKind::kSum, .axes = {-1}}, {pairs}));
   return patch.replace(found.value("y"), y);
@@ -60,10 +69,11 @@ Status split_softmax(const ir::Capture& found, ir::Patch& patch) {
 
 }  // namespace
 
-Status split_doubles(ir::Graph& graph, PassContext&) {
+Status split_doubles(ir::Graph& graph, PassContext& cx) {
   const ir::Pattern product = ir::op<ops::MatrixMultiply>("y", ir::any("a"), ir::any("b"));
   const ir::Pattern softmax = ir::op<ops::Softmax>("y", ir::any("x"));
-  TRY(rewrite(graph, product, [](const auto& found, ir::Patch& patch) { return split_product(found, patch); }));
+  TRY(rewrite(graph, product,
+              [&](const auto& found, ir::Patch& patch) { return split_product(found, patch, cx.multiplies_in_kind); }));
   return rewrite(graph, softmax, [](const auto& found, ir::Patch& patch) { return split_softmax(found, patch); });
 }
 

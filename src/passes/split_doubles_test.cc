@@ -32,6 +32,25 @@ TEST(SplitDoubles, OfVectors) {
             "%6 = Transpose{perm=[0, 2, 1]}(q)\n%7 = Unsqueeze{axes=[-2]}(p)\n%8 = ElementWise{kind=prod}(%7, %6)\n"
             "m = Reduce{kind=sum, axes=[-1], keep=false}(%8)\ny = Cast{to=f32}(m)\nreturn y\n");
 }
+TEST(SplitDoubles, OfIntegers) {
+  EXPECT_EQ(after_pass(split_doubles, "a: i64[2, 5]; b: i64[5, 4]; y = MatrixMultiply(a, b); return y"),
+            "a: i64[2, 5]\nb: i64[5, 4]\n%3 = Transpose{perm=[1, 0]}(b)\n%4 = Unsqueeze{axes=[-2]}(a)\n"
+            "%5 = Unsqueeze{axes=[-3]}(%3)\n%6 = ElementWise{kind=prod}(%4, %5)\n"
+            "y = Reduce{kind=sum, axes=[-1], keep=false}(%6)\nreturn y\n");
+  const char* const kLarge =
+      "a: i32[1000, 1000]\nb: i32[1000, 1000]\ny = MatrixMultiply{a=none, b=none}(a, b)\nreturn y\n";
+  EXPECT_EQ(after_pass(split_doubles, kLarge), kLarge);
+}
+TEST(SplitDoubles, LeavesProductsThatHaveKernels) {
+  constexpr Pass kWithKernels = [](ir::Graph& graph, PassContext& cx) {
+    cx.multiplies_in_kind = true;
+    return split_doubles(graph, cx);
+  };
+  const char* const kSums = "a: i64[2, 5]\nb: i64[5, 4]\ny = MatrixMultiply{a=none, b=none}(a, b)\nreturn y\n";
+  EXPECT_EQ(after_pass(kWithKernels, kSums), kSums);
+  const std::string outer = after_pass(kWithKernels, "a: i64[2, 1]; b: i64[1, 4]; y = MatrixMultiply(a, b); return y");
+  EXPECT_EQ(outer.find("MatrixMultiply"), outer.npos) << outer;
+}
 TEST(SplitDoubles, ASoftmaxIsItsFormula) {
   EXPECT_EQ(after_pass(split_doubles,
                        "a: f32[2, 5]; p = Cast{to=f64}(a); m = Softmax{axis=1}(p); y = Cast{to=f32}(m); return y"),

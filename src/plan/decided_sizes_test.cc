@@ -14,7 +14,7 @@ sym::Program symbol(int id) {
 }
 
 /// Symbol 0 is bound to 5. Step 'a' decides symbol 1, of 0 to 5; step 'b' symbol 2, of 2 to what 'a' has decided.
-class TakeDecidedSizes : public testing::Test {
+class TakeDecidedSizes : public ::testing::Test {
  protected:
   TakeDecidedSizes() {
     plan.symbols = {{"n", 0, 0, -1}, {"of_a"}, {"of_b"}};

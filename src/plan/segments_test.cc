@@ -12,7 +12,7 @@ sym::Program symbol(int id) {
 }
 
 /// Steps, each of which may decide one symbol, and read others as parameters. Symbol 0 is an input's.
-class Segments : public testing::Test {
+class Segments : public ::testing::Test {
  protected:
   Segments() { plan.symbols = {{"n", 0, 0, -1}, {"a"}, {"b"}}; }
   void step(std::optional<int> decides, std::vector<int> reads) {

@@ -12,7 +12,7 @@ namespace kiln::plugin {
 
 std::vector<nvinfer1::PluginTensorDesc> descs_of(std::span<const PluginTensor> tensors);
 std::vector<nvinfer1::DynamicPluginTensorDesc> dynamic_descs_of(std::span<const PluginTensor> tensors);
-/// The tensors of a build at the largest of their shapes, which plugins tell a workspace for.
+/// The tensors of a build at the largest of their shapes. getWorkspaceSize is told these.
 std::vector<PluginTensor> at_largest(std::span<const PluginTensor> tensors);
 
 template <class T>

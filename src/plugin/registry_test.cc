@@ -105,9 +105,9 @@ TEST(Registry, TellsStandardErrorWhereNobodyElseIs) {
   const std::string words = "IPluginRegistry::loadLibrary: library '/nope.so': No such file or directory";
   Registry registry;
   const auto said = [&] {
-    testing::internal::CaptureStderr();
+    ::testing::internal::CaptureStderr();
     EXPECT_EQ(registry.loadLibrary("/nope.so"), nullptr);
-    return testing::internal::GetCapturedStderr();
+    return ::testing::internal::GetCapturedStderr();
   };
   EXPECT_EQ(said(), words + '\n');
   Recorder recorder;

@@ -95,7 +95,7 @@ plan::Plan make_plan() {
   return plan;
 }
 
-class BindingCacheTest : public testing::Test {
+class BindingCacheTest : public ::testing::Test {
  protected:
   BindingCacheTest() {
     shapes.select_profile(0, engine->fixed_symbols(0));

@@ -55,6 +55,8 @@ class Context {
 
   void set_input_address(int input, const void* data) { repeats_ &= addresses_.set_input(input, data); }
   void set_output_address(int output, void* data) { repeats_ &= addresses_.set_output(output, data); }
+  void set_address_source(AddressSource source) { addresses_.source = source; }
+  AddressSource address_source() const { return addresses_.source; }
   const void* input_address(int input) const { return addresses_.input(static_cast<size_t>(input)); }
   /// Sets the memory for Memory::kGiven: at least Engine::memory_bytes of the profile, aligned to 256.
   Status set_memory(void* data, int64_t size_bytes);

@@ -6,6 +6,12 @@
 
 namespace kiln::runtime {
 
+/// How a program gives the addresses of a run.
+enum class AddressSource {
+  kByName,    ///< one call for each tensor
+  kBindings,  ///< an array of them with the run: those of inputs, then those of outputs
+};
+
 class IoAddresses {
  public:
   IoAddresses(size_t num_inputs, size_t num_outputs) : inputs_(num_inputs), outputs_(num_outputs) {}
@@ -17,6 +23,8 @@ class IoAddresses {
   /// Null: not set.
   const void* input(size_t index) const { return inputs_[index]; }
   void* output(size_t index) const { return outputs_[index]; }
+
+  AddressSource source = AddressSource::kByName;  ///< of the latest run, for messages of addresses that are missing
 
  private:
   std::vector<const void*> inputs_;

@@ -301,17 +301,21 @@ Status ShapeState::write_shape_outputs(const IoAddresses& addresses) const {
 }
 
 Status ShapeState::check_addresses(const IoAddresses& addresses) const {
-  const auto has_none = [](std::string_view kind, const plan::IoTensor& io) {
-    return error(Code::kState, kind, " '", io.name, "' has no address: call setTensorAddress");
+  const auto has_none = [&](std::string_view kind, const plan::IoTensor& io, size_t binding, std::string_view more) {
+    if (addresses.source == AddressSource::kByName)
+      return error(Code::kState, kind, " '", io.name, "' has no address: call setTensorAddress");
+    return error(Code::kState, kind, " '", io.name, "' has no address: binding ", binding, " is null", more);
   };
-  for (size_t i = 0; i < plan_.inputs.size(); ++i)
-    if (!addresses.input(i) && volume(input_extents_[i]) > 0) return has_none("input", plan_.inputs[i]);
+  const size_t num_inputs = plan_.inputs.size();
+  for (size_t i = 0; i < num_inputs; ++i)
+    if (!addresses.input(i) && volume(input_extents_[i]) > 0) return has_none("input", plan_.inputs[i], i, "");
   for (size_t i = 0; i < plan_.outputs.size(); ++i) {
     if (addresses.output(i)) continue;
     int64_t count = 1;
     for (const sym::Program& extent : plan_.outputs[i].extents)
       count *= is_undecided(extent) ? 0 : extent.try_run(symbols_).value_or(1);
-    if (count > 0) return has_none("output", plan_.outputs[i]);
+    if (count > 0)
+      return has_none("output", plan_.outputs[i], num_inputs + i, ", and it has no allocator (setOutputAllocator)");
   }
   return {};
 }

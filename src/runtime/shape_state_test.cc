@@ -108,6 +108,8 @@ TEST(ShapeState, WantsAddressesOfTensorsThatHaveElements) {
   k = 1;
   ASSERT_TRUE(sample.state.infer(sample.addresses));
   EXPECT_EQ(missing(), "output 'y' has no address: call setTensorAddress");
+  sample.addresses.source = AddressSource::kBindings;
+  EXPECT_EQ(missing(), "output 'y' has no address: binding 2 is null, and it has no allocator (setOutputAllocator)");
 }
 
 }  // namespace

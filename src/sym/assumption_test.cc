@@ -7,7 +7,7 @@
 namespace kiln::sym {
 namespace {
 
-struct AssumptionTest : testing::Test {
+struct AssumptionTest : ::testing::Test {
   Table table;
   Expr n = table.symbol("n", {1, 4, 8}), m = table.symbol("m", {1, 4, 8}), big = table.symbol("big", {9, 9, 20});
   std::vector<Assumption> list;

@@ -20,7 +20,7 @@ std::optional<int64_t> by_hand(std::span<const int64_t> extents) {
   return result;
 }
 
-struct BroadcastTest : testing::Test {
+struct BroadcastTest : ::testing::Test {
   Table table;
   Expr p = table.symbol("p"), q = table.symbol("q"), r = table.symbol("r");  // may be 0
   Expr a = table.symbol("a", {1, 4, 8}), b = table.symbol("b", {1, 4, 8});

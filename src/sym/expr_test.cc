@@ -10,7 +10,7 @@
 namespace kiln::sym {
 namespace {
 
-struct ExprTest : testing::Test {
+struct ExprTest : ::testing::Test {
   Table table;
   Expr n = table.symbol("n", {1, 4, 8}), c = table.symbol("c", {1, 3, 64}), h = table.symbol("h", {1, 32, 512}),
        w = table.symbol("w", {1, 32, 512}), any = table.symbol("any"), value = table.symbol("value", kAnyValue);

@@ -142,7 +142,7 @@ void check_program_bytes(Expr e, const Table& table) {
 
 void check_family(const Family& family, bool may_overflow, uint64_t seeds, int least_compared) {
   Outcome outcome;
-  for (uint64_t seed = 0; seed < seeds && !testing::Test::HasFailure(); ++seed) {
+  for (uint64_t seed = 0; seed < seeds && !::testing::Test::HasFailure(); ++seed) {
     Random random(seed);
     Table table;
     add_symbols(table, family);

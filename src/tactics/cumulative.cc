@@ -5,13 +5,14 @@
 #include "tactics/host_values.h"
 #include "tactics/region.h"
 #include "tactics/step_draft.h"
+#include "tensor/compute_types.h"
 
 namespace kiln {
 
 Match CumulativeRegions::match(const TacticContext& cx, ir::NodeId root) const {
   const ir::Node& node = cx.graph.node(root);
   const TensorType& x = cx.graph.type(node.inputs[0]);
-  if (!is_kernel_float(x.dtype) && x.dtype != DType::kF64 && !is_index(x.dtype))
+  if (!is_compute_float(x.dtype) && !is_index(x.dtype))
     return reject("x is ", x, "; kernels take f32, f16, bf16, f64, i32 and i64");
   return Region{{root}, {node.inputs[0]}, node.outputs, {}};
 }

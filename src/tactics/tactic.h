@@ -112,6 +112,8 @@ class Backend {
   virtual bool multiplies_bytes(const ir::Graph& graph, ir::NodeId contraction) const {
     return static_cast<void>(graph), static_cast<void>(contraction), false;
   }
+  /// Whether it has tactics for products of f64, i32 and i64.
+  virtual bool multiplies_in_kind() const { return false; }
   /// Where compiling many things at once is faster than one after another: calls `ask`, which calls `Tactic::compile`
   /// and takes no heed of the answers, and then makes all that it asked for, so that the next time it is there.
   virtual void compile_ahead(FunctionRef<void()> ask) const { static_cast<void>(ask); }

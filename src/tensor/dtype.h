@@ -21,7 +21,7 @@ enum class DType : uint8_t {
   kI4 = 9,       ///< two to a byte, the first in the low half
   kF4E2M1 = 10,  ///< two to a byte, the first in the low half
   kE8M0 = 11,
-  kF64 = 12  ///< of ONNX, within a network alone; an error at its inputs and outputs
+  kF64 = 12  ///< ONNX's DOUBLE: a network's inputs and outputs cannot have it
 };
 inline constexpr int kNumDTypes = 13;
 

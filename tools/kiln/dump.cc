@@ -10,14 +10,14 @@
 
 namespace kiln {
 namespace {
-struct Wanted {
+struct DumpWanted {
   std::string pass;
   bool verify = false;
   bool count = false;
   std::string text;
 };
 Status after_pass(void* user, std::string_view pass, const ir::Graph& graph) {
-  auto& wanted = *static_cast<Wanted*>(user);
+  auto& wanted = *static_cast<DumpWanted*>(user);
   if (pass == wanted.pass) wanted.text = ir::print(graph);
   if (wanted.count) std::fprintf(stderr, "%6d nodes  %s\n", count_nodes(graph), str(pass).c_str());
   if (wanted.verify) TRY(in_context(ir::verify(graph), [&] { return str("after ", pass); }));
@@ -33,7 +33,7 @@ Status run_dump(const cli::Arguments& arguments) {
   ir::Graph graph = TRY(import_file(arguments.operands()[1]));
   const cli::NamedRanges shapes = read_shapes(arguments).build;
   if (!shapes.empty()) graph = TRY(specialize(graph, profile_of(graph, shapes))).graph;
-  Wanted wanted{arguments.text("--after"), arguments.has("--verify"), arguments.has("--count"), {}};
+  DumpWanted wanted{arguments.text("--after"), arguments.has("--verify"), arguments.has("--count"), {}};
   if (wanted.pass == "import") return cli::write_stdout(ir::print(graph), "graph"), Status{};
   std::string names = "import";
   bool known = wanted.pass.empty();

@@ -61,7 +61,7 @@ std::vector<std::string> names_of(const plan::Plan& plan) {
 }
 
 /// The flags of one `kiln show`.
-struct Wanted {
+struct ShowWanted {
   std::string path;
   std::string profile_file;  ///< empty: none
   int profile = 0, runs = 20;
@@ -76,7 +76,7 @@ struct TimedPlan {
 };
 
 /// The plan that `path` holds, run where a device of its kind is here and it is to be run.
-Result<TimedPlan> read_timed(const Wanted& wanted, const std::shared_ptr<const MappedFile>& file,
+Result<TimedPlan> read_timed(const ShowWanted& wanted, const std::shared_ptr<const MappedFile>& file,
                              const cli::NamedExtents& shapes) {
   TimedPlan shown;
   shown.plan = TRY(in_context(plan::read_plan(file->bytes(), file), [&] { return wanted.path; }));
@@ -101,7 +101,7 @@ Result<TimedPlan> read_timed(const Wanted& wanted, const std::shared_ptr<const M
 }
 
 /// The plan that is built of an ONNX file, run where that is wanted.
-Result<TimedPlan> build_timed(const cli::Arguments& arguments, const Wanted& wanted,
+Result<TimedPlan> build_timed(const cli::Arguments& arguments, const ShowWanted& wanted,
                               const cli::RequestedShapes& shapes) {
   const ir::Graph graph = TRY(import_file(wanted.path));
   TRY(require(wanted.profile == 0, "--useProfile: a plan that is built here has profile 0 only"));
@@ -114,7 +114,7 @@ Result<TimedPlan> build_timed(const cli::Arguments& arguments, const Wanted& wan
   return shown;
 }
 
-Result<Picture> draw(const TimedPlan& shown, const Wanted& wanted, const cli::NamedExtents& shapes) {
+Result<Picture> draw(const TimedPlan& shown, const ShowWanted& wanted, const cli::NamedExtents& shapes) {
   const plan::Plan& plan = *shown.plan;
   const std::vector<Extents> extents = extents_at(plan, wanted.profile, shapes);
   const auto inputs = TRY(made_up_inputs(plan, wanted.profile, extents));
@@ -134,7 +134,7 @@ Result<Picture> draw(const TimedPlan& shown, const Wanted& wanted, const cli::Na
   return picture;
 }
 
-Result<Picture> read_picture(const cli::Arguments& arguments, const Wanted& wanted) {
+Result<Picture> read_picture(const cli::Arguments& arguments, const ShowWanted& wanted) {
   const auto file = TRY(MappedFile::open(wanted.path));
   const Content content = TRY(content_of(*file, wanted.path));
   if (content == Content::kJson) {
@@ -157,7 +157,7 @@ Result<Picture> read_picture(const cli::Arguments& arguments, const Wanted& want
 }  // namespace
 
 Status run_show(const cli::Arguments& arguments) {
-  Wanted wanted{.path = arguments.operands()[1], .profile_file = arguments.text("--layerTimes")};
+  ShowWanted wanted{.path = arguments.operands()[1], .profile_file = arguments.text("--layerTimes")};
   arguments.read("--runs", wanted.runs, 1);
   arguments.read("--useProfile", wanted.profile, 0);
   wanted.run = !arguments.has("--noRun") && wanted.profile_file.empty();

@@ -149,7 +149,7 @@ void serialize_plugins(const std::vector<std::string>& libraries, nvinfer1::IBui
   if (!paths.empty()) config.setPluginsToSerialize(paths.data(), static_cast<int32_t>(paths.size()));
 }
 
-/// Takes a plan's bytes as the builder makes them.
+/// Writes a plan to the file of --saveEngine as the builder makes it.
 class PlanWriter final : public nvinfer1::IStreamWriter {
  public:
   explicit PlanWriter(const std::string& path) : file_(path, "plan") {}
@@ -171,7 +171,7 @@ class PlanWriter final : public nvinfer1::IStreamWriter {
   std::string failure_;
 };
 
-/// The same, to memory.
+/// Keeps a plan that is not saved: in memory, or, if it is large, in a temporary file.
 class PiecesWriter final : public nvinfer1::IStreamWriter {
  public:
   explicit PiecesWriter(PlanPieces& to) : to_(to) {}
@@ -184,7 +184,7 @@ class PiecesWriter final : public nvinfer1::IStreamWriter {
 };
 
 /// The plan; nothing if it is in the file of --saveEngine.
-std::optional<PlanPieces> make_plan(const BuildOptions& options, std::deque<std::string> scratch,
+std::optional<PlanPieces> make_plan(const BuildOptions& options, const RuntimeOptions& runtime,
                                     nvinfer1::IBuilder& builder, nvinfer1::INetworkDefinition& network,
                                     nvinfer1::IBuilderConfig& config, Log& log) {
   std::optional<ProgressBar> bar;
@@ -196,9 +196,15 @@ std::optional<PlanPieces> make_plan(const BuildOptions& options, std::deque<std:
     log.info("Created engine with size: ", static_cast<double>(size_bytes) / (1 << 20), " MiB");
   };
   if (options.save.empty()) {
-    PlanPieces plan(std::move(scratch));
+    PlanPieces plan(scratch_folders(runtime));
     PiecesWriter writer(plan);
-    report(builder.buildSerializedNetworkToStream(network, config, writer), plan.size_bytes());
+    const bool built = builder.buildSerializedNetworkToStream(network, config, writer);
+    report(built, plan.size_bytes());
+    const std::string place = plan.place();
+    if (!place.empty() && !plan.path() && !runtime.temporary_directory.empty())
+      log.warn("--tempdir: the plan is in ", place);
+    else if (!place.empty())
+      log.info("The plan is in ", place);
     return plan;
   }
   if (!is_regular_or_new(options.save)) {
@@ -252,7 +258,7 @@ std::optional<PlanPieces> build_plan(const Options& all, Log& log) {
   std::optional<TimingCacheFile> cache;
   if (!options.timing_cache.empty()) cache.emplace(options.timing_cache, *config, log);
 
-  std::optional<PlanPieces> plan = make_plan(options, scratch_folders(all.runtime), *builder, *network, *config, log);
+  std::optional<PlanPieces> plan = make_plan(options, all.runtime, *builder, *network, *config, log);
   log.info("Engine built in ", clock.seconds(), " sec.");
   if (cache) cache->save(*config, log);
   return plan;

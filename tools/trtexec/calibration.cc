@@ -72,14 +72,16 @@ void give_ranges(nvinfer1::INetworkDefinition& network) {
 
 std::unique_ptr<Calibration> calibrate(const PrecisionOptions& options, nvinfer1::INetworkDefinition& network,
                                        nvinfer1::IBuilderConfig& config, Log& log) {
-  if (!options.int8 || has_quantization(network)) return nullptr;
+  const bool quantizes = options.int8 && !has_quantization(network);
   if (options.calibration_cache.empty()) {
+    if (!quantizes) return nullptr;
     give_ranges(network);
     log.warn(
         "--int8 without --calib, and the network has no Q/DQ: all tensors get the same ranges. Times are those of "
         "an INT8 network; its outputs mean nothing.");
     return nullptr;
   }
+  if (!quantizes && !options.fp16) return nullptr;
   auto calibrator = std::make_unique<CachedCalibrator>(read_file(options.calibration_cache, "calibration cache"));
   config.setInt8Calibrator(calibrator.get());
   return calibrator;

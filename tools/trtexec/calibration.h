@@ -1,4 +1,4 @@
-/// Ranges of tensors for --int8.
+/// Ranges of tensors for --int8 and --fp16.
 #pragma once
 
 #include <memory>
@@ -16,9 +16,9 @@ class Calibration {
   virtual ~Calibration() = default;
 };
 
-/// Gives a network without Q/DQ ranges: those of the cache that --calib names or, without one, the same for all
-/// tensors, which have no meaning, as TensorRT's trtexec does. Null where nothing has to live on. Fails where the cache
-/// cannot be read.
+/// Gives the builder the cache that --calib names: for INT8 in a network without Q/DQ, and for what leaves FP16's
+/// range. Without a cache, --int8 gives all tensors the same ranges, which have no meaning, as TensorRT's trtexec does.
+/// Null where nothing has to live on. Fails where the cache cannot be read.
 std::unique_ptr<Calibration> calibrate(const PrecisionOptions& options, nvinfer1::INetworkDefinition& network,
                                        nvinfer1::IBuilderConfig& config, Log& log);
 

@@ -20,6 +20,30 @@ class Run:
             raise AssertionError(f"trtexec {options} failed:\n{self.out[-2000:]}\n{self.err[-2000:]}")
 
 
+def field(number, value):
+    """A field of a protobuf message: of a number, or of bytes."""
+    def varint(n):
+        return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + varint(n >> 7)
+
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def table(rows):
+    """An ONNX model that takes one row, of 256 KiB, out of a constant."""
+    def tensor(name, dtype, *extents):
+        shape = b"".join(field(1, field(1, extent)) for extent in extents)
+        return field(1, name) + field(2, field(1, field(1, dtype) + field(2, shape)))
+
+    rest = field(2, 1) + field(8, "table") + field(9, os.urandom(1 << 18) * rows)
+    node = field(1, "table") + field(1, "row") + field(2, "y") + field(4, "Gather")
+    graph = field(1, node) + field(2, "g") + field(5, field(1, rows) + field(1, 1 << 16) + rest)
+    graph += field(11, tensor("row", 7, 1)) + field(12, tensor("y", 1, 1, 1 << 16))
+    return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17))
+
+
 class EndToEnd(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -238,6 +262,26 @@ class EndToEnd(unittest.TestCase):
         self.fails("/nowhere/kiln_plugin_library", *on_disk, "--tempdir=/nowhere")
         self.assertIn(asked, Run(*on_disk, f"--tempdir={self.folder}").out)
         self.assertEqual(list(self.folder.glob("kiln_plugin_library*")), [])
+
+    def test_large_plans_are_in_a_file(self):
+        model = self.folder / "table.onnx"
+        model.write_bytes(table(rows=4 * 66))
+        large = [f"--onnx={model}", *QUICK, "--builderOptimizationLevel=0"]
+        for folder in [self.folder, pathlib.Path(TRTEXEC).parent]:
+            run = Run(*large, f"--tempdir={folder}")
+            if "it is in memory" not in run.err:
+                break
+        else:
+            self.skipTest(f"no folder on a disk: {run.err}")
+        self.assertIn(f"The plan is in a temporary file in {folder}\n", run.out)
+        self.assertIn("Created engine with size: 66.0", run.out)
+        self.assertNotIn("--tempdir", run.err)
+        denied = Run(*large, "--skipInference", f"--tempdir={folder}", "--tempfileControls=temporary:deny")
+        self.assertNotIn("The plan is in", denied.out)
+        small = Run(ONNX, "--skipInference", f"--tempdir={folder}")
+        self.assertNotIn("The plan is in", small.out)
+        nowhere = Run(*large, "--skipInference", "--tempdir=/nowhere")
+        self.assertIn("--tempdir: the plan is in memory, since no folder takes it (/nowhere: No such file or directory)", nowhere.err)
 
     def test_one_element_stands_for_a_scalar(self):
         model = f"--onnx={DIGITS.parent.parent}/fuzz/seeds/import/if_shadow.onnx"  # x is f32[3], c is a boolean scalar

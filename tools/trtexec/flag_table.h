@@ -181,8 +181,8 @@ inline constexpr Flag kFlags[] = {
     {"--useRuntime", "RUNTIME", kSystem, "full (default); lean and dispatch are not in Kiln yet"},
     lacking("--leanDLLPath", "FILE", kSystem, "lean runtime to load version-compatible plans with", kNoLean),
     {"--tempdir", "FOLDER", kSystem,
-     "folder of temporary files for libraries that a plan holds, and for a large plan that is not saved; default "
-     "TMPDIR or /tmp"},
+     "folder of temporary files for libraries that a plan holds, and for a plan of more than 64 MiB that is not saved; "
+     "default TMPDIR, or else /tmp, and for such a plan the first of /tmp and /var/tmp that is on a disk"},
     {"--tempfileControls", "KIND:allow|deny,...", kSystem,
      "files that these may be in, of kinds in_memory and temporary; default both"},
     {"--help", "", kSystem, "print this text"},

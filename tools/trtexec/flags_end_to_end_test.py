@@ -128,6 +128,13 @@ class Flags(unittest.TestCase):
         self.assertIn("Times are those of an INT8 network; its outputs mean nothing.", run.err)
         self.assertIn("Calibration: Dynamic", run.out)
 
+    def test_fp16_with_a_cache(self):
+        cache = self.folder / "large.cache"
+        cache.write_text(f"TRT-101600-EntropyCalibration2\npool1: {struct.pack('>f', 1e5 / 127).hex()}\n")
+        run = Run(ONNX, "--fp16", f"--calib={cache}", "--skipInference")
+        self.assertIn("stays in FP32: tensor 'pool1' reaches 1e+05", run.out)
+        self.assertNotIn("--calib does nothing", run.err)
+
     def test_int8_with_a_cache(self):
         wanted, _ = self.outputs(ONNX)
         cache = self.folder / "digits.cache"

@@ -296,6 +296,19 @@ TEST(Options, FlagsOfOlderReleasesSayWhatBecameOfThem) {
     for (const Flag& flag : kFlags) EXPECT_NE(old.name, flag.name);
 }
 
+TEST(Options, FlagsOfOlderReleasesGiveWayToThoseOfToday) {
+  const Options options = parse({"--onnx=m", "--nvtxMode=verbose", "--profilingVerbosity=layer_names_only",
+                                 "--buildOnly", "--skipInference", "--heuristic", "--builderOptimizationLevel=3",
+                                 "--workspace=64", "--memPoolSize=workspace:32"});
+  EXPECT_EQ(options.build.detail, LayerDetail::kNamesOnly);
+  EXPECT_EQ(options.build.level, 3);
+  EXPECT_EQ(options.build.workspace_bytes, 32 << 20);
+  ASSERT_EQ(options.warnings.size(), 4u);
+  EXPECT_EQ(options.warnings[0],
+            "--nvtxMode is a flag of older releases; it means --profilingVerbosity=verbose, beside which "
+            "--profilingVerbosity=layer_names_only counts");
+}
+
 TEST(Options, LibrariesOfPluginsMayBeMany) {
   const Options options = parse({"--onnx=m", "--staticPlugins=b.so", "--dynamicPlugins=c.so", "--plugins=a.so",
                                  "--dynamicPlugins=d.so", "--setPluginsToSerialize=d.so"});

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "NvInferRuntime.h"
+#include "cli/text.h"
 
 namespace kiln::cli::trtexec {
 namespace {
@@ -23,15 +24,26 @@ bool is_on_disk(int file) {
 
 }  // namespace
 
-ScratchFile::ScratchFile(int file) : file_(file), path_("/proc/self/fd/" + std::to_string(file)) {}
+ScratchFile::ScratchFile(int file, std::string folder)
+    : file_(file), path_("/proc/self/fd/" + std::to_string(file)), folder_(std::move(folder)) {}
 ScratchFile::~ScratchFile() { ::close(file_); }
 
-std::unique_ptr<ScratchFile> ScratchFile::make(const std::deque<std::string>& folders) {
+std::unique_ptr<ScratchFile> ScratchFile::make(const std::deque<std::string>& folders, std::string& why) {
   for (const std::string& folder : folders) {
+    if (!why.empty()) why += ", ";
     const int file = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (file < 0) continue;
-    std::unique_ptr<ScratchFile> made(new ScratchFile(file));
-    if (is_on_disk(file) && ::access(made->path().c_str(), R_OK) == 0) return made;
+    if (file < 0) {
+      why += str(folder, ": ", std::strerror(errno));
+      continue;
+    }
+    std::unique_ptr<ScratchFile> made(new ScratchFile(file, folder));
+    if (!is_on_disk(file)) {
+      why += str(folder, ": it is in memory");
+    } else if (::access(made->path().c_str(), R_OK) != 0) {
+      why += str(folder, ": ", made->path(), ": ", std::strerror(errno));
+    } else {
+      return made;
+    }
   }
   return nullptr;
 }
@@ -63,6 +75,7 @@ bool PlanPieces::write(const char* from, int64_t size_bytes) {
   if (!file_ && !folders_.empty() && written_ + size_bytes > most_in_memory_) move_to_file();
   if (file_) {
     if (file_->write(from, size_bytes)) return written_ += size_bytes, true;
+    refusal_ = str(file_->folder(), ": ", std::strerror(errno));
     if (!move_to_memory()) return false;
   }
   return add_pieces(from, size_bytes);
@@ -98,18 +111,27 @@ int64_t PlanPieces::read(char* to, int64_t size_bytes) {
   return done;
 }
 
-/// Once: where a disk takes no file, or not all that there is, the bytes stay in memory.
+std::string PlanPieces::place() const {
+  if (file_) return str("a temporary file in ", file_->folder());
+  return refusal_.empty() ? "" : str("memory, since no folder takes it (", refusal_, ")");
+}
+
+/// Is tried once. Where no folder takes a file, or a disk is too small for it, the bytes stay in memory.
 void PlanPieces::move_to_file() {
-  std::unique_ptr<ScratchFile> file = ScratchFile::make(folders_);
+  std::unique_ptr<ScratchFile> file = ScratchFile::make(folders_, refusal_);
   folders_.clear();
   if (!file) return;
-  for (int64_t at = 0; at < written_; at += kPiece)
-    if (!file->write(pieces_[static_cast<size_t>(at / kPiece)].get(), std::min(kPiece, written_ - at))) return;
+  for (int64_t at = 0; at < written_; at += kPiece) {
+    if (file->write(pieces_[static_cast<size_t>(at / kPiece)].get(), std::min(kPiece, written_ - at))) continue;
+    refusal_ = str(file->folder(), ": ", std::strerror(errno));
+    return;
+  }
   file_ = std::move(file);
   pieces_.clear();
 }
 
-/// Of what the file has, whole pieces and a part: the disk is full.
+/// Takes the first `written_` bytes back out of the file, whose disk is full. The file may end in a part of more, which
+/// is written anew.
 bool PlanPieces::move_to_memory() {
   const std::unique_ptr<ScratchFile> file = std::move(file_);
   const std::unique_ptr<char[]> piece(new char[kPiece]);

@@ -13,9 +13,9 @@ namespace kiln::cli::trtexec {
 /// A nameless file on a disk, which is gone with this object.
 class ScratchFile {
  public:
-  /// In the first of `folders` that is on a disk and takes files; null if there is none. A folder in memory (tmpfs)
-  /// would take what the file is there to save.
-  static std::unique_ptr<ScratchFile> make(const std::deque<std::string>& folders);
+  /// In the first of `folders` that is on a disk and takes files; null if there is none, and `why` then says so of
+  /// each. A folder in memory (tmpfs) would take what the file is there to save.
+  static std::unique_ptr<ScratchFile> make(const std::deque<std::string>& folders, std::string& why);
   ~ScratchFile();
   ScratchFile(const ScratchFile&) = delete;
   ScratchFile& operator=(const ScratchFile&) = delete;
@@ -26,11 +26,13 @@ class ScratchFile {
   int64_t read(char* to, int64_t size_bytes, int64_t position) const;
   /// A path that opens it, in this process and while it lives.
   const std::string& path() const { return path_; }
+  /// The folder that it is in.
+  const std::string& folder() const { return folder_; }
 
  private:
-  explicit ScratchFile(int file);
+  ScratchFile(int file, std::string folder);
   int file_;
-  std::string path_;
+  std::string path_, folder_;
 };
 
 /// Bytes in the order in which they come: in memory, each piece of which goes back to the system as soon as it has been
@@ -51,6 +53,8 @@ class PlanPieces {
   int64_t read(char* to, int64_t size_bytes);
   /// A file that holds the bytes, while this object lives; null where they are in memory.
   const char* path() const { return file_ ? file_->path().c_str() : nullptr; }
+  /// In words, where the bytes of a large plan are, or why they are in memory; empty of a small one.
+  std::string place() const;
 
  private:
   static constexpr int64_t kPiece = int64_t{1} << 20;
@@ -65,6 +69,7 @@ class PlanPieces {
   int64_t most_in_memory_;
   std::deque<std::unique_ptr<char[], Unmap>> pieces_;
   std::unique_ptr<ScratchFile> file_;  ///< null: the pieces have the bytes
+  std::string refusal_;                ///< why a large plan has no file
   int64_t written_ = 0, read_ = 0;
 };
 

@@ -66,7 +66,7 @@ void read_types(const Arguments& arguments, PrecisionOptions& options, std::vect
   for (const auto& [flag, field] : kTypes) {
     if (!arguments.has(flag)) continue;
     if (options.strongly_typed)
-      warnings.push_back(str("--stronglyTyped takes all types from the network: ", flag, " is ignored"));
+      warnings.emplace_back(str("--stronglyTyped takes all types from the network: ", flag, " is ignored"));
     else
       options.*field = true;
   }
@@ -79,8 +79,9 @@ void read_calibration(const Arguments& arguments, PrecisionOptions& options, std
   options.calibration_shapes = read_calibration_shapes(arguments);
   arguments.read("--calibProfile", options.calibration_profile, 0);
   if (!options.calibration_shapes.empty() && arguments.has("--calibProfile"))
-    warnings.push_back("--calibProfile does nothing beside --optShapesCalib");
-  if (!options.int8 && !options.calibration_cache.empty()) warnings.push_back("--calib does nothing without --int8");
+    warnings.emplace_back("--calibProfile does nothing beside --optShapesCalib");
+  if (!options.int8 && !options.fp16 && !options.calibration_cache.empty())
+    warnings.emplace_back("--calib does nothing without --int8 or --fp16");
 }
 
 }  // namespace
@@ -96,10 +97,10 @@ PrecisionOptions read_precisions(const Arguments& arguments, std::vector<std::st
   read_calibration(arguments, options, warnings);
   const bool has_choices = !options.layers.empty() || !options.outputs.empty();
   if (has_choices && options.constraints == PrecisionConstraints::kNone)
-    warnings.push_back(
+    warnings.emplace_back(
         "--layerPrecisions and --layerOutputTypes do nothing without --precisionConstraints=prefer or obey");
   if (!has_choices && options.constraints != PrecisionConstraints::kNone)
-    warnings.push_back("--precisionConstraints does nothing without --layerPrecisions or --layerOutputTypes");
+    warnings.emplace_back("--precisionConstraints does nothing without --layerPrecisions or --layerOutputTypes");
   require(!has_choices || options.constraints == PrecisionConstraints::kNone || !options.strongly_typed,
           "--layerPrecisions and --layerOutputTypes: the network is strongly typed, so that it has all types itself");
   return options;

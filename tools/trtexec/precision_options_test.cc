@@ -80,7 +80,9 @@ TEST(PrecisionOptions, Calibration) {
   EXPECT_EQ(options.calibration_cache, "c.cache");
   ASSERT_EQ(options.calibration_shapes.size(), 1u);
   EXPECT_EQ(options.calibration_shapes[0].second.opt, (Extents{4, 3}));
-  EXPECT_EQ(parse({"--calib=c.cache"}).warnings, std::vector<std::string>{"--calib does nothing without --int8"});
+  EXPECT_EQ(parse({"--calib=c.cache"}).warnings,
+            std::vector<std::string>{"--calib does nothing without --int8 or --fp16"});
+  EXPECT_EQ(parse({"--fp16", "--calib=c.cache"}).warnings, std::vector<std::string>()) << "it tells what leaves FP16";
   EXPECT_EQ(parse({"--calibProfile=0", "--optShapesCalib=x:1"}).warnings,
             std::vector<std::string>{"--calibProfile does nothing beside --optShapesCalib"});
   EXPECT_EQ(failure({"--calibProfile=1"}), "--calibProfile: there is no profile 1; 1 are built, counted from 0");

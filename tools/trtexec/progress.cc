@@ -9,9 +9,9 @@
 namespace kiln::cli::trtexec {
 namespace {
 
-constexpr int kWidth = 30, kLongestName = 24;  // so that a line fits 80 columns
-constexpr double kRedrawS = 0.1;               // faster than that and nobody can read it
-constexpr double kShareToBelieve = .02;        // before, the time left would jump about
+constexpr int kWidth = 30, kLongestPhase = 24;  // so that a line fits 80 columns
+constexpr double kRedrawS = 0.1;                // faster than that and nobody can read it
+constexpr double kShareToBelieve = .02;         // before, the time left would jump about
 constexpr double kTimeToBelieveS = 0.5;
 
 }  // namespace
@@ -45,7 +45,7 @@ std::string progress_line(double share, double elapsed_s, std::string_view name)
   }
   char percent[16];
   std::snprintf(percent, sizeof percent, "%3.0f %%", std::floor(share * 100));
-  return str("[", bar, "] ", percent, "  ", left, name.substr(0, kLongestName));
+  return str("[", bar, "] ", percent, "  ", left, name.substr(0, kLongestPhase));
 }
 
 ProgressBar::~ProgressBar() noexcept { log_.set_status(""); }

@@ -21,12 +21,12 @@ Trace trace_at(double start_ms) {
 /// The text that a report prints on the standard output, without times and severities.
 template <class F>
 std::string printed(F report) {
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
   Log log;
   report(log);
-  testing::internal::GetCapturedStderr();
-  std::string text = testing::internal::GetCapturedStdout(), out;
+  ::testing::internal::GetCapturedStderr();
+  std::string text = ::testing::internal::GetCapturedStdout(), out;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = text.find('\n', begin), message = text.find("] ", text.find("] ", begin) + 2) + 2;
     out += text.substr(message, end + 1 - message);

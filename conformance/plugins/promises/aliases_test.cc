@@ -399,7 +399,7 @@ TEST_P(AliasesAtRandom, KeepEveryReadersValues) {
   a.expect(outputs);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, AliasesAtRandom, testing::Range(0U, 60U));
+INSTANTIATE_TEST_SUITE_P(Seeds, AliasesAtRandom, ::testing::Range(0U, 60U));
 
 TEST_F(Aliases, AreNotAskedForWithoutThePreviewFeature) {
   p.config->setPreviewFeature(nv::PreviewFeature::kALIASED_PLUGIN_IO_10_03, false);

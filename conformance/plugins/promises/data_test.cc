@@ -38,7 +38,7 @@ TEST_P(FieldTypes, ComeBackAsTheyWere) {
   ASSERT_TRUE(p.load());
   EXPECT_EQ(p.creator.given, p.behaviour.fields);
 }
-INSTANTIATE_TEST_SUITE_P(Promises, FieldTypes, testing::ValuesIn(kFields),
+INSTANTIATE_TEST_SUITE_P(Promises, FieldTypes, ::testing::ValuesIn(kFields),
                          [](const auto& info) { return row_name(info); });
 
 /// Dims as programs leave them: of three extents, with `rest` in the padding and behind the extents.
@@ -167,7 +167,7 @@ TEST_P(TimingIds, DecideWhatTheCacheKeeps) {
   ASSERT_TRUE(p.build());
   EXPECT_EQ(p.journal.count("enqueue") == 0, GetParam().is_kept);
 }
-INSTANTIATE_TEST_SUITE_P(Promises, TimingIds, testing::ValuesIn(kTimingIds),
+INSTANTIATE_TEST_SUITE_P(Promises, TimingIds, ::testing::ValuesIn(kTimingIds),
                          [](const auto& info) { return row_name(info); });
 
 // A plugin's times in a timing cache are those of its name and its id.
@@ -293,7 +293,7 @@ const FormatRow kFormats[] = {
     {"CDHW32Half", kCDHW32, kHALF, 2, 33, 32, FormatRow::kPixelsLast, true},
     {"CDHW32Int8", kCDHW32, kINT8, 1, 33, 32, FormatRow::kPixelsLast, true},
 };
-INSTANTIATE_TEST_SUITE_P(Promises, Formats, testing::ValuesIn(kFormats),
+INSTANTIATE_TEST_SUITE_P(Promises, Formats, ::testing::ValuesIn(kFormats),
                          [](const auto& info) { return row_name(info); });
 
 // Extents.
@@ -342,7 +342,7 @@ TEST_P(DynamicExtents, AreComputedInEachRun) {
     EXPECT_EQ(p.journal.count("onShapeChange " + text(dims({a, b})) + " -> " + std::to_string(expected)) > 0, true);
   }
 }
-INSTANTIATE_TEST_SUITE_P(Promises, DynamicExtents, testing::ValuesIn(kOperations),
+INSTANTIATE_TEST_SUITE_P(Promises, DynamicExtents, ::testing::ValuesIn(kOperations),
                          [](const auto& info) { return row_name(info); });
 
 // Resources of a context.

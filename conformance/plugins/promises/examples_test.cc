@@ -151,7 +151,7 @@ TEST_P(DecidedSizes, BelowZeroAreErrors) {
   EXPECT_FALSE(loaded->run());
   EXPECT_TRUE(has(p.logger.take_errors(), "decided -1 for"));
 }
-INSTANTIATE_TEST_SUITE_P(Promises, DecidedSizes, testing::ValuesIn(kSizes),
+INSTANTIATE_TEST_SUITE_P(Promises, DecidedSizes, ::testing::ValuesIn(kSizes),
                          [](const auto& info) { return row_name(info); });
 
 /// [c, h, w], two tactics that do the same; padded around by 1 with the opposite edge.

@@ -93,7 +93,7 @@ TEST_P(FailingCalls, AreErrorsOfTheirStage) {
   EXPECT_EQ(last_stage(), kDone) << "the program goes on: " << p.logger.take_errors();
   EXPECT_EQ(y, x);
 }
-INSTANTIATE_TEST_SUITE_P(Promises, FailingCalls, testing::ValuesIn(kFailures),
+INSTANTIATE_TEST_SUITE_P(Promises, FailingCalls, ::testing::ValuesIn(kFailures),
                          [](const auto& info) { return row_name(info); });
 
 /// Answers that break a rule.
@@ -172,7 +172,7 @@ TEST_P(WrongAnswers, AreErrorsInWords) {
   p.network.reset();
   EXPECT_EQ(p.journal.alive(), 0);
 }
-INSTANTIATE_TEST_SUITE_P(Promises, WrongAnswers, testing::ValuesIn(kAnswers),
+INSTANTIATE_TEST_SUITE_P(Promises, WrongAnswers, ::testing::ValuesIn(kAnswers),
                          [](const auto& info) { return row_name(info); });
 
 TEST_F(Promises, APluginOfAPlanHasTheNameThatItWasBuiltWith) {

@@ -239,7 +239,7 @@ TEST_P(Types, PassThrough) {
   ASSERT_TRUE(loaded->run()) << p.logger.take_errors();
   EXPECT_EQ(y, x);
 }
-INSTANTIATE_TEST_SUITE_P(Promises, Types, testing::ValuesIn(kTypes), [](const auto& info) { return row_name(info); });
+INSTANTIATE_TEST_SUITE_P(Promises, Types, ::testing::ValuesIn(kTypes), [](const auto& info) { return row_name(info); });
 
 // A plugin that knows one type of floats has casts around it where a network has another.
 class OtherFloats : public PromiseTable<TypeRow> {
@@ -285,7 +285,7 @@ TEST_P(OtherFloats, AreRefusedWhereTypesAreTheNetworks) {
   EXPECT_EQ(p.build(), nullptr);
   EXPECT_TRUE(has(p.logger.take_errors(), "supports no combination of formats for its types (f32 -> f32)"));
 }
-INSTANTIATE_TEST_SUITE_P(Promises, OtherFloats, testing::Values(kTypes[1], kTypes[2]),
+INSTANTIATE_TEST_SUITE_P(Promises, OtherFloats, ::testing::Values(kTypes[1], kTypes[2]),
                          [](const auto& info) { return row_name(info); });
 
 // Extents of all ranks.
@@ -305,7 +305,7 @@ TEST_P(Ranks, ArePassedOn) {
   ASSERT_TRUE(loaded->run()) << p.logger.take_errors();
   EXPECT_EQ(y, x);
 }
-INSTANTIATE_TEST_SUITE_P(Promises, Ranks, testing::Range(0, 9),
+INSTANTIATE_TEST_SUITE_P(Promises, Ranks, ::testing::Range(0, 9),
                          [](const auto& info) { return "Rank" + std::to_string(info.param); });
 
 }  // namespace

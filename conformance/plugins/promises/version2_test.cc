@@ -73,7 +73,7 @@ class Version2 : public PromiseTable<Interface> {
   ProgramV2 w{GetParam().kind};
   Program& p = w.p;
 };
-INSTANTIATE_TEST_SUITE_P(Promises, Version2, testing::ValuesIn(kInterfaces),
+INSTANTIATE_TEST_SUITE_P(Promises, Version2, ::testing::ValuesIn(kInterfaces),
                          [](const auto& info) { return row_name(info); });
 
 TEST_P(Version2, AddingClonesAndAsksForTypesAndShapes) {
@@ -382,7 +382,7 @@ TEST_P(Version2, ACloneThatIsThePluginItselfIsRefused) {
 
 /// Promises that need several programs, one after the other.
 class Version2Programs : public PromiseTable<Interface> {};
-INSTANTIATE_TEST_SUITE_P(Promises, Version2Programs, testing::ValuesIn(kInterfaces),
+INSTANTIATE_TEST_SUITE_P(Promises, Version2Programs, ::testing::ValuesIn(kInterfaces),
                          [](const auto& info) { return row_name(info); });
 
 TEST_P(Version2Programs, PlansOfOneNetworkAreTheSameBytes) {
@@ -522,7 +522,7 @@ TEST_P(FailingCallsV2, AreErrorsOfTheirStage) {
   EXPECT_EQ(last_stage(), Stage::kDone) << "the program goes on: " << w.p.logger.take_errors();
   EXPECT_EQ(w.y, w.x);
 }
-INSTANTIATE_TEST_SUITE_P(Promises, FailingCallsV2, testing::ValuesIn(all_failures()),
+INSTANTIATE_TEST_SUITE_P(Promises, FailingCallsV2, ::testing::ValuesIn(all_failures()),
                          [](const auto& info) { return row_name(info); });
 
 }  // namespace

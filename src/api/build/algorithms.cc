@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "api/base/convert.h"
+#include "api/base/shown_type.h"
 #include "api/run/tensor_format.h"
 #include "sym/unbounded.h"
 
@@ -81,8 +82,7 @@ class Context final : public nv::IAlgorithmContext, public nv::apiv::VAlgorithmC
 class IOInfo final : public nv::IAlgorithmIOInfo, public nv::apiv::VAlgorithmIOInfo {
  public:
   IOInfo(const TensorType& type, const Format& format)
-      // FP64 has no DataType.
-      : dtype_(type.dtype == DType::kF64 ? nv::DataType::kFLOAT : to_api(type.dtype)),
+      : dtype_(to_api(shown_type(type.dtype))),
         strides_(to_api(api_strides(format, type.opt_extents()))),
         vector_axis_(format.is_blocked() ? format.block_axis() : -1),
         vector_length_(format.block()) {

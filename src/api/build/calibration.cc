@@ -116,24 +116,31 @@ Result<std::optional<CalibrationCache>> cached(nv::IInt8Calibrator& calibrator, 
   return std::nullopt;
 }
 
-/// Says why the calibrator and the dynamic ranges of a network are not used; whether that is so.
-bool are_ranges_unused(Network& network, const BuilderConfig& config, const ir::Graph& graph, bool has_ranges) {
-  const bool has_calibrator = config.getInt8Calibrator() != nullptr;
+/// What ranges are for in a build.
+struct Uses {
+  bool int8 = false, half = false;
+};
+
+/// Warns of a calibrator and of dynamic ranges that have no use, or one less than the flags say.
+Uses uses_of_ranges(Network& network, const BuilderConfig& config, const ir::Graph& graph, bool has_ranges) {
+  const bool int8 = config.has(nv::BuilderFlag::kINT8), half = config.has(nv::BuilderFlag::kFP16);
+  Uses uses{int8, half};
   std::string_view why;
   if (network.strongly_typed())
-    why = "the network is strongly typed";
-  else if (!config.has(nv::BuilderFlag::kINT8) && !config.has(nv::BuilderFlag::kFP16))
+    why = "the network is strongly typed", uses = {};
+  else if (!int8 && !half)
     why = "BuilderFlag::kINT8 is not set";
   else if (has_quantization(graph))
-    why = "the network has Quantize and Dequantize layers";
-  if (why.empty()) return false;
-  if (has_calibrator || has_ranges)
-    network.reporter().log().warning(why, ": ",
-                                     !has_ranges       ? "the calibrator is"
-                                     : !has_calibrator ? "dynamic ranges are"
-                                                       : "calibrator and dynamic ranges are",
-                                     " not used");
-  return true;
+    why = "the network has Quantize and Dequantize layers", uses.int8 = false;
+  const bool has_calibrator = config.getInt8Calibrator() != nullptr;
+  if (why.empty() || (!has_calibrator && !has_ranges) || (uses.half && !int8)) return uses;
+  network.reporter().log().warning(why, ": ",
+                                   !has_ranges       ? "the calibrator is"
+                                   : !has_calibrator ? "dynamic ranges are"
+                                                     : "calibrator and dynamic ranges are",
+                                   " not used",
+                                   uses.half ? " for INT8, only to see which layers leave FP16's range" : "");
+  return uses;
 }
 
 /// What the calibrator's cache says, or else its data.
@@ -157,8 +164,8 @@ Result<TensorRanges> tensor_ranges(Network& network, BuilderConfig& config, cons
   Log& log = network.reporter().log();
   nv::IInt8Calibrator* const calibrator = config.getInt8Calibrator();
   const passes::Ranges given = given_ranges(network);
-  if (are_ranges_unused(network, config, build.graph, !given.empty())) return TensorRanges();
-  const bool is_int8 = config.has(nv::BuilderFlag::kINT8), is_half = config.has(nv::BuilderFlag::kFP16);
+  const auto [is_int8, is_half] = uses_of_ranges(network, config, build.graph, !given.empty());
+  if (!is_int8 && !is_half) return TensorRanges();
   if (!calibrator) {
     if (given.empty() && is_int8)
       log.warning(

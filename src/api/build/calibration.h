@@ -14,8 +14,8 @@ struct TensorRanges {
 
 /// The ranges of ITensor::setDynamicRange, and those that the calibrator's cache has, or its data give, which run
 /// through a copy of the network in FP32; for FP16 without either, on a GPU, those that a trial gives (half_trial.h).
-/// None for a flag that is not set, and none at all where the network is strongly typed or has Q/DQ of its own; a
-/// warning then says what is not heeded. Another one says that kINT8 does nothing without ranges.
+/// None for a flag that is not set, none for INT8 where the network has Q/DQ of its own, and none at all where it is
+/// strongly typed; a warning then says what is not heeded. Another one says that kINT8 does nothing without ranges.
 Result<TensorRanges> tensor_ranges(Network& network, BuilderConfig& config, const BuildToCome& build);
 
 }  // namespace kiln::api

@@ -225,6 +225,42 @@ TEST(Calibration, KeepsFromHalvesWhatLeavesTheirRange) {
   p.network->getInput(0)->setDynamicRange(-70000, 70000);
   EXPECT_TRUE(told(p, "stays in FP32: tensor 'x' reaches 70000, beyond FP16's 65504"));
 }
+/// Q/DQ layers say what is INT8; FP16 overflows in the others as it does without them.
+TEST(Calibration, RangesTellWhatLeavesHalvesBesideQuantization) {
+  Product p;
+  const Values hundredth{0.01F};
+  nv::ITensor* const scale = p->addConstant(dims({}), weights(hundredth))->getOutput(0);
+  nv::ITensor* const quantized = p->addQuantize(*p.network->getOutput(0), *scale, nv::DataType::kINT8)->getOutput(0);
+  p.mark(p->addDequantize(*quantized, *scale, nv::DataType::kFLOAT)->getOutput(0), "last");
+  p.product->setDynamicRange(-70000, 70000);
+  EXPECT_TRUE(warns(p, "the network has Quantize and Dequantize layers: dynamic ranges are not used"));
+  p.config->setFlag(nv::BuilderFlag::kFP16);
+  p.logger.infos.clear();
+  EXPECT_TRUE(warns(p,
+                    "the network has Quantize and Dequantize layers: dynamic ranges are not used for INT8, only to see "
+                    "which layers leave FP16's range"));
+  EXPECT_TRUE(std::ranges::any_of(p.logger.infos, [](const std::string& one) {
+    return one.contains("stays in FP32: tensor 'product' reaches 70000");
+  })) << ::testing::PrintToString(p.logger.infos);
+}
+
+/// They are FP32 for the data: halves would saturate what is to be seen, and a run has no ranges for bytes yet.
+TEST(Calibration, RunsWithoutThePrecisionsOfLayers) {
+  Product p;
+  p.config->setFlag(nv::BuilderFlag::kOBEY_PRECISION_CONSTRAINTS);
+  nv::ILayer* const layer = p.network->getLayer(1);
+  layer->setPrecision(nv::DataType::kINT8);
+  Calibrator calibrator;
+  p.config->setInt8Calibrator(&calibrator);
+  EXPECT_EQ(p.error_of_build(), "");
+  p.config->setFlag(nv::BuilderFlag::kFP16);
+  layer->setPrecision(nv::DataType::kHALF);
+  calibrator.batch[1] = 1e6F;
+  calibrator.left = 3;
+  EXPECT_TRUE(warns(p, "is in FP16, as the network or the layer's precision says: tensor 'product' reaches 5e+05"))
+      << ::testing::PrintToString(p.logger.warnings);
+}
+
 /// They have the memory that a batch's data ask for.
 TEST(Calibration, ObservesTensorsWhoseSizeDataDecides) {
   Workbench w;

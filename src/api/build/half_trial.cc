@@ -7,6 +7,7 @@
 #include "backend/cpu/tactics/backend.h"
 #include "ir/work.h"
 #include "ops/plugin.h"
+#include "passes/index_extents.h"
 #include "passes/magnitudes.h"
 #include "tensor/numeric.h"
 
@@ -17,21 +18,26 @@ namespace nv = nvinfer1;
 
 /// A root mean square from which on single numbers may leave the range, by an estimate that may be too small.
 constexpr double kSuspicious = kLargestHalf / 64;
-constexpr float kMargin = 2;
-constexpr double kMostProducts = 5e10;  ///< a second of two cores
-constexpr double kMostBytes = 1e9;      ///< of all tensors
+constexpr float kMargin = 2;                  ///< of what the program's data reach, above what made-up inputs do
+constexpr double kLargestOfRms = 4;           ///< the largest of some thousand numbers of a normal distribution
+constexpr double kMostProducts = 5e10;        ///< one to three seconds of two cores
+constexpr double kProductsOfATap = 40;        ///< that take the same time
+constexpr double kProductsOfAnElement = 100;  ///< of a tensor, likewise
+constexpr double kMostBytes = 1e9;            ///< of all tensors
 
-/// The tensor whose estimate is the largest, if that is suspicious.
-Result<std::optional<std::string>> find_suspicious(const ir::Graph& graph) {
+/// What the weights suggest of an observed tensor.
+struct Estimate {
+  std::string tensor;
+  double rms;
+};
+
+/// In the order of the nodes.
+Result<std::vector<Estimate>> estimate_all(const ir::Graph& graph) {
   const std::vector<double> magnitudes = TRY(passes::estimate_magnitudes(graph));
-  double largest = kSuspicious;
-  std::optional<std::string> found;
-  for (const ir::ValueId value : observed_values(graph)) {
-    if (magnitudes[ir::index(value)] <= largest) continue;
-    largest = magnitudes[ir::index(value)];
-    found = str("tensor '", graph.value(value).name, "' is about ", static_cast<float>(largest));
-  }
-  return found;
+  std::vector<Estimate> estimates;
+  for (const ir::ValueId value : observed_values(graph))
+    estimates.push_back({graph.value(value).name, magnitudes[ir::index(value)]});
+  return estimates;
 }
 
 /// Why a network is not run by inputs that nobody chose; empty if it may be.
@@ -69,16 +75,23 @@ Result<ir::Graph> at_extents(const BuildToCome& build, Extents plan::InputRange:
 
 /// Fails where a run of the network takes too much time or memory.
 Status check_cost(const ir::Graph& graph) {
-  double products = 0, bytes = 0;
-  for (int i = 0; i < graph.num_nodes(); ++i)
-    if (const auto id = static_cast<ir::NodeId>(i); graph.alive(id)) products += ir::work_of(graph, id).products;
+  double products = 0, elements = 0;
+  for (int i = 0; i < graph.num_nodes(); ++i) {
+    const auto id = static_cast<ir::NodeId>(i);
+    if (!graph.alive(id)) continue;
+    const ir::Work work = ir::work_of(graph, id);
+    products += work.products + kProductsOfATap * work.taps;
+  }
   for (const ir::ValueId value : observed_values(graph)) {
     double volume = 1;
     for (const int64_t extent : graph.type(value).opt_extents()) volume *= static_cast<double>(extent);
-    bytes += volume * sizeof(float);
+    elements += volume;
   }
-  TRY(require(products <= kMostProducts, "a run takes ", products, " products, more than ", kMostProducts));
-  return require(bytes <= kMostBytes, "its tensors take ", bytes, " bytes, more than ", kMostBytes);
+  products += kProductsOfAnElement * elements;
+  const double bytes = elements * sizeof(float);
+  TRY(require(bytes <= kMostBytes, "its tensors take ", bytes, " bytes, more than ", kMostBytes));
+  return require(products <= kMostProducts, "a run takes the time of ", products, " products, more than ",
+                 kMostProducts);
 }
 
 /// This thread builds and loads for the CPU while it is alive.
@@ -93,7 +106,38 @@ class OnHost {
   bool before_;
 };
 
-Result<passes::Ranges> run_once(const BuildToCome& build) {
+enum class Inputs { kOfBothSigns, kPositive };
+
+/// The numbers that an input is drawn from. `extents`: those of inputs that are indices.
+Interval interval_of(const ir::Graph& graph, ir::ValueId input, Inputs inputs,
+                     const std::map<ir::ValueId, int64_t>& extents) {
+  constexpr double kSpread = 1.7, kSmallest = 0.02;
+  const bool positive = inputs == Inputs::kPositive;
+  const DType dtype = graph.type(input).dtype;
+  if (is_float(dtype)) return {positive ? kSmallest : -kSpread, kSpread};
+  const auto extent = extents.find(input);
+  const double most = extent != extents.end() ? static_cast<double>(extent->second - 1)
+                      : dtype == DType::kU8   ? 255  // a picture
+                                              : 1;
+  return {positive ? std::min(1.0, most) : 0, most};
+}
+
+using Histograms = std::map<std::string, RangeHistogram>;
+
+/// Runs the network and adds what its tensors hold.
+Status run(ObservedNetwork& network, const ir::Graph& graph, Inputs inputs, Histograms& histograms) {
+  const std::map<ir::ValueId, int64_t> extents = passes::index_extents(graph);
+  std::vector<void*> memory;
+  for (const char* name : network.input_names()) {
+    const auto input = std::ranges::find(graph.inputs(), name, [&](ir::ValueId id) { return graph.value(id).name; });
+    CHECK(input != graph.inputs().end());
+    memory.push_back(TRY(network.random_input(memory.size(), interval_of(graph, *input, inputs, extents))));
+  }
+  return network.run(memory, histograms);
+}
+
+/// What the network's tensors hold in one run, or in two where the first makes numbers that are not finite.
+Result<Histograms> observe(const BuildToCome& build) {
   ir::Graph graph = TRY(at_extents(build, &plan::InputRange::opt));
   if (!check_cost(graph)) graph = TRY(at_extents(build, &plan::InputRange::min));
   TRY(check_cost(graph));
@@ -104,39 +148,74 @@ Result<passes::Ranges> run_once(const BuildToCome& build) {
   Quiet quiet;
   const std::unique_ptr<ObservedNetwork> network =
       TRY(ObservedNetwork::build({graph, backend, request, build.makers, nullptr}, std::nullopt, Reporter(quiet)));
-  std::vector<void*> inputs;
-  for (size_t i = 0; i < network->input_names().size(); ++i) inputs.push_back(TRY(network->random_input(i)));
-  std::map<std::string, RangeHistogram> histograms;
-  TRY(network->run(inputs, histograms));
+  Histograms histograms;
+  TRY(run(*network, graph, Inputs::kOfBothSigns, histograms));
+  const auto is_finite = [](const auto& entry) { return entry.second.num_not_finite() == 0; };
+  if (std::ranges::all_of(histograms, is_finite)) return histograms;
+  Histograms both = histograms;
+  if (run(*network, graph, Inputs::kPositive, both)) return both;
+  return histograms;
+}
+
+/// What is known of tensors by runs and, where these say nothing, by the weights.
+struct Findings {
   passes::Ranges ranges;
-  for (const auto& [name, histogram] : histograms) {
-    constexpr float kLargest = std::numeric_limits<float>::max();
-    ranges[name] = histogram.num_not_finite() > 0 ? kLargest : std::min(kMargin * histogram.largest(), kLargest);
+  std::vector<std::string> not_finite;  ///< tensors without a finite number, in the order of the nodes
+};
+
+Findings findings_of(const Histograms& histograms, const std::vector<Estimate>& estimates) {
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  Findings findings;
+  for (const Estimate& estimate : estimates) {
+    const auto found = histograms.find(estimate.tensor);
+    if (found == histograms.end() || found->second.num_finite() + found->second.num_not_finite() == 0) continue;
+    double range = kMargin * static_cast<double>(found->second.largest());
+    if (found->second.num_finite() == 0) {
+      range = kLargestOfRms * estimate.rms;
+      findings.not_finite.push_back(estimate.tensor);
+    }
+    findings.ranges[estimate.tensor] = static_cast<float>(std::min(range, kLargest));
   }
-  return ranges;
+  return findings;
+}
+
+/// Says what was tried, and what came of it.
+void tell(const std::string& suspicious, const Findings& findings, Log& log) {
+  const std::string tried =
+      str("FP16's range: ", suspicious, ", so the network was run in FP32, on the CPU, with random inputs; ");
+  if (std::ranges::any_of(findings.ranges, [](const auto& range) { return range.second > kLargestHalf; }))
+    log.info(tried, "twice what its tensors reached says which layers stay in FP32");
+  else
+    log.verbose(tried, "no tensor reached half of it");
+  if (findings.not_finite.empty()) return;
+  const size_t count = findings.not_finite.size();
+  const std::string& first = findings.not_finite.front();
+  log.info(
+      "FP16's range: ", count == 1 ? str("tensor '", first, "' is") : str(count, " tensors ('", first, "' first) are"),
+      " not finite with made-up inputs: an estimate by the weights says which layers stay in FP32; a "
+      "calibrator's data or setDynamicRange can say more");
 }
 
 }  // namespace
 
 Result<passes::Ranges> try_halves(const BuildToCome& build, Log& log) {
-  const std::optional<std::string> suspicious = TRY(find_suspicious(build.graph));
-  if (!suspicious) return passes::Ranges();
+  const auto at_best = at_extents(build, &plan::InputRange::opt);  // sums are as long as extents say
+  const std::vector<Estimate> estimates = TRY(estimate_all(at_best ? *at_best : build.graph));
+  const auto largest = std::ranges::max_element(estimates, {}, &Estimate::rms);
+  if (largest == estimates.end() || largest->rms <= kSuspicious) return passes::Ranges();
+  const std::string suspicious =
+      str("by the weights tensor '", largest->tensor, "' is about ", static_cast<float>(largest->rms));
   std::string why(why_not(build.graph, build.request));
   if (why.empty()) {
-    auto ranges = run_once(build);
-    if (ranges) {
-      const bool leaves = std::ranges::any_of(*ranges, [](const auto& range) { return range.second > kLargestHalf; });
-      const std::string tried = str("FP16's range: by the weights ", *suspicious,
-                                    ", so the network was run once in FP32, on the CPU, with random inputs; ");
-      if (leaves)
-        log.info(tried, "twice what its tensors reached says which layers stay in FP32");
-      else
-        log.verbose(tried, "no tensor reached half of it");
-      return ranges;
+    const auto histograms = observe(build);
+    if (histograms) {
+      Findings findings = findings_of(*histograms, estimates);
+      tell(suspicious, findings, log);
+      return std::move(findings.ranges);
     }
-    why = ranges.error().message;
+    why = histograms.error().message;
   }
-  log.verbose("FP16's range: by the weights ", *suspicious, ", and the network was not tried with random inputs: ", why,
+  log.verbose("FP16's range: ", suspicious, ", and the network was not tried with random inputs: ", why,
               "; a calibrator's data or setDynamicRange can say which layers need FP32");
   return passes::Ranges();
 }

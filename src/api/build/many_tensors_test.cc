@@ -86,6 +86,9 @@ TEST(ManyTensors, WeightsByTheirElements) {
   EXPECT_STREQ(one->getName(), "v");
   EXPECT_STREQ(same->getName(), "w");
   EXPECT_FALSE(b->setWeightsName(weights(third), "u"));
+  EXPECT_FALSE(b->setWeightsName({nv::DataType::kFLOAT, second.data(), 1}, "u"));
+  EXPECT_NE(b.take_error().find("the weights that begin there are 2 of f32, not 1 of f32"), std::string::npos);
+  EXPECT_STREQ(one->getName(), "v");
 }
 
 }  // namespace

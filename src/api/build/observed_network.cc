@@ -1,12 +1,35 @@
 #include "api/build/observed_network.h"
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "api/run/engine.h"
+#include "ir/precision.h"
+#include "ops/cast.h"
 #include "tensor/view.h"
 
 namespace kiln::api {
+namespace {
+
+/// Takes the precisions of layers away, and the roundings of FP32 numbers to halves: they would saturate what is to be
+/// observed.
+void drop_precisions(ir::Graph& graph) {
+  for (int i = 0; i < graph.num_nodes(); ++i) {
+    const auto id = static_cast<ir::NodeId>(i);
+    if (!graph.alive(id)) continue;
+    ir::clear_precision(graph, id);
+    for (const auto& body : graph.node(id).bodies) drop_precisions(*body);
+    const auto* back = graph.node(id).op.as<ops::Cast>();
+    if (!back || back->to != DType::kF32) continue;
+    const ir::ValueId narrow = graph.node(id).inputs[0];
+    if (!graph.producer_as<ops::Cast>(narrow) || !is_kernel_float(graph.type(narrow).dtype)) continue;
+    const ir::ValueId source = graph.node(graph.value(narrow).producer).inputs[0];
+    if (graph.type(source).dtype == DType::kF32) graph.set_input(id, 0, source);
+  }
+}
+
+}  // namespace
 
 std::vector<ir::ValueId> observed_values(const ir::Graph& graph) {
   std::vector<ir::ValueId> values(graph.inputs().begin(), graph.inputs().end());
@@ -35,6 +58,8 @@ Result<std::unique_ptr<ObservedNetwork>> ObservedNetwork::build(const BuildToCom
     if (!is_input && !graph.is_output(value)) copy.mark_output(value, graph.value(value).name);
   }
   std::ranges::sort(result->names_);
+  drop_precisions(copy);
+  TRY(copy.infer());
   request.numerics.fp16 = request.numerics.bf16 = request.numerics.tf32 = false;
   request.optimization_level = std::min(request.optimization_level, 1);
   request.is_direct_io = false;
@@ -57,16 +82,17 @@ std::vector<const char*> ObservedNetwork::input_names() const {
   return names;
 }
 
-Result<void*> ObservedNetwork::random_input(size_t input) {
+Result<void*> ObservedNetwork::random_input(size_t input, Interval interval) {
   const DType dtype = plan().inputs[input].dtype;
   const Extents extents = context_->input_extents(static_cast<int>(input));
   HostTensor::Fresh fresh = TRY(HostTensor::make(dtype, extents));
   const MutableView view(dtype, extents, fresh.data.data());
-  std::minstd_rand random;
+  std::mt19937 random(static_cast<uint32_t>(input + 1));  // no two inputs have the same numbers
   for (int64_t i = 0; i < view.volume(); ++i) {
-    const double share = static_cast<double>(random() - std::minstd_rand::min()) /
-                         static_cast<double>(std::minstd_rand::max() - std::minstd_rand::min());
-    view.set(i, is_float(dtype) ? 1.7 * (2 * share - 1) : static_cast<double>(share < 0.5));
+    const double share = static_cast<double>(random()) / static_cast<double>(std::mt19937::max());
+    const double least = interval.least, most = interval.most;
+    view.set(i, is_float(dtype) ? least + share * (most - least)
+                                : std::min(std::floor(least + share * (most - least + 1)), most));
   }
   inputs_.resize(plan().inputs.size());
   void* const memory = TRY(grow(inputs_[input], plan().inputs[input], extents));

@@ -30,7 +30,13 @@ struct BuildToCome {
 /// The values whose ranges are looked for: floats that have a name and depend on data.
 std::vector<ir::ValueId> observed_values(const ir::Graph& graph);
 
-/// The network in FP32 with every observed value as an output, loaded.
+/// Numbers from `least` to `most`, both included.
+struct Interval {
+  double least = 0, most = 1;
+};
+
+/// The network in FP32, whatever precisions the program gave its layers, with every observed value as an output,
+/// loaded.
 class ObservedNetwork final : private runtime::OutputMemory {
  public:
   /// `profile` takes the place of the request's; nothing: its first one.
@@ -40,9 +46,9 @@ class ObservedNetwork final : private runtime::OutputMemory {
 
   /// The inputs, in the order in which `run` takes them.
   std::vector<const char*> input_names() const;
-  /// Memory, this object's, with random numbers for an input, of the shape that the profile is optimised for: floats in
-  /// [-1.7, 1.7], integers and bools 0 or 1.
-  Result<void*> random_input(size_t input);
+  /// Memory, this object's, with random numbers for an input, whole ones where it has no floats. The shape is the one
+  /// that the profile is optimised for.
+  Result<void*> random_input(size_t input, Interval interval);
   /// Runs a batch, whose inputs lie at `inputs`, and counts what comes of it.
   Status run(std::span<void* const> inputs, std::map<std::string, RangeHistogram>& histograms);
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "api/base/convert.h"
+#include "api/base/shown_type.h"
 #include "api/build/arguments.h"
 #include "api/build/network.h"
 #include "builder/build.h"
@@ -122,8 +123,7 @@ nv::DataType Tensor::getType() const noexcept {
   if (const auto set = network_.output_type_set(value_)) return to_api(*set);
   return guard(network_.reporter(), "ITensor::getType", nv::DataType::kFLOAT, [&]() -> Result<nv::DataType> {
     const TensorType& type = TRY(network_.graph().inferred_type(value_));
-    // FP64 exists inside a network only, and the API has no name for it.
-    return type.dtype == DType::kF64 ? nv::DataType::kFLOAT : to_api(type.dtype);
+    return to_api(shown_type(type.dtype));
   });
 }
 

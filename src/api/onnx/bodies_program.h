@@ -55,7 +55,8 @@ inline bool is_shape_input(const nv::INetworkDefinition& network, std::string_vi
   return false;
 }
 
-inline std::vector<std::byte> build(const Proto& model, const std::vector<Range>& ranges) {
+inline std::vector<std::byte> build(const Proto& model, const std::vector<Range>& ranges,
+                                    void (*edit)(nv::INetworkDefinition&) = nullptr) {
   Logger logger;
   const std::unique_ptr<nv::IBuilder> builder(nv::createInferBuilder(logger));
   const std::unique_ptr<nv::INetworkDefinition> network(builder->createNetworkV2(0));
@@ -65,6 +66,7 @@ inline std::vector<std::byte> build(const Proto& model, const std::vector<Range>
   const bool parsed = parser->parse(model.bytes.data(), model.bytes.size(), nullptr);
   EXPECT_TRUE(parsed) << parser_errors(*parser);
   if (!parsed) return {};
+  if (edit) edit(*network);
   nv::IOptimizationProfile* profile = builder->createOptimizationProfile();
   for (const Range& range : ranges) {
     const bool is_shape = is_shape_input(*network, range.name);

@@ -312,6 +312,26 @@ TEST_F(PluginNodes, GetTheBuildersAllocator) {
   EXPECT_EQ(log.allocator, &mine);
 }
 
+TEST_F(PluginNodes, TakeNoDoubles) {
+  constexpr int64_t kDouble = 11;
+  const auto of_double = [&](const char* op) {
+    return model(graph({.nodes = {node("Cast", {"x"}, {"wide"}, "cast", {int_attribute("to", kDouble)}),
+                                  node(op, {"wide"}, {"y"}, "it", {factor_of(4)})},
+                        .inputs = {value("x", 1, {2})},
+                        .outputs = {value("y", 1, {2})}}));
+  };
+  const LoggedCreatorV2<ScaleDynamic> old(log, "TestScaleDynamic");
+  for (const char* op : {"TestScale", "TestScaleDynamic"}) {
+    logger.errors.clear();
+    EXPECT_FALSE(parse(of_double(op)));
+    EXPECT_NE(errors().find("'it'"), std::string::npos) << errors();
+    EXPECT_NE(errors().find("input 0 is f64[2]; plugins take no FP64: a Cast to FLOAT is needed before it"),
+              std::string::npos)
+        << errors();
+  }
+  EXPECT_EQ(log.alive, 0);
+}
+
 TEST_F(PluginNodes, OfVersion2HaveNoShapeInputs) {
   const LoggedCreatorV2<ScaleDynamic> old(log, "TestScaleDynamic");
   const Proto shapes = model(graph(

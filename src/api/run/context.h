@@ -38,6 +38,11 @@ class Context final : public nvinfer1::IExecutionContext,
 
   const plan::Plan& plan() const { return context_->engine().plan(); }
   const runtime::Context& runtime_context() const { return *context_; }
+  /// The same, which knows all that the set shapes decide, unless they contradict each other.
+  const runtime::Context& inferred_context() const {
+    if (context_->all_inputs_set()) static_cast<void>(context_->infer_shapes());
+    return *context_;
+  }
 
   nvinfer1::IExecutionContext* getPImpl() noexcept override { return this; }
   void setDebugSync(bool sync) noexcept override { settings_.debug_sync = sync; }
@@ -130,10 +135,9 @@ class Context final : public nvinfer1::IExecutionContext,
   nvinfer1::IProfiler* profiler_ = nullptr;
   std::vector<nvinfer1::IOutputAllocator*> output_allocators_;  ///< by output; null: none
   std::vector<void*> output_addresses_;  ///< by output, as the program set them: what an allocator gave is its own
-  /// By output, what its allocator gave last. To executeV2, which is given all addresses each time, that is what the
-  /// output has; to enqueueV3 it is what setTensorAddress said.
+  /// By output, what its allocator gave last. executeV2 asks allocators to enlarge that memory, since its bindings are
+  /// new in each call. enqueueV3 asks them to enlarge what setTensorAddress said.
   std::vector<void*> given_memory_;
-  bool executes_ = false;  ///< in executeV2
   int num_output_allocators_ = 0;
   std::unique_ptr<Stream> own_stream_;  ///< of executeV2
   DebugTensors debug_tensors_;

@@ -32,7 +32,8 @@ Result<void*> Context::memory_of(int output, const Extents& extents) {
     return output_addresses_[i];
   }
   const int64_t size = size_bytes(tensor.dtype, tensor.format.storage_volume(extents));
-  void* const current = executes_ && given_memory_[i] ? given_memory_[i] : output_addresses_[i];
+  const bool executes = context_->address_source() == runtime::AddressSource::kBindings;
+  void* const current = executes && given_memory_[i] ? given_memory_[i] : output_addresses_[i];
   // Allocators are never asked for nothing, and must give an address even of an empty tensor.
   void* memory = memory_from(*allocator, tensor.name.c_str(), current, std::max<int64_t>(size, 1), latest_stream_);
   if (!memory)
@@ -151,6 +152,7 @@ bool Context::enqueueV3(cudaStream_t handle) noexcept {
     ProgramStream program;
     Stream& stream = TRY(program.open(device(), handle));
     latest_stream_ = handle;
+    context_->set_address_source(runtime::AddressSource::kByName);
     TRY(enqueue_outputs(stream, handle));
     const bool reports = profiler_ && settings_.emits_profile;
     if (!settings_.debug_sync && !reports) return {};
@@ -171,10 +173,8 @@ bool Context::executeV2(void* const* bindings) noexcept {
     for (size_t i = 0; i < plan().outputs.size(); ++i) set_output_address(static_cast<int>(i), bindings[inputs + i]);
     if (!own_stream_) own_stream_ = TRY(device().create_stream());
     latest_stream_ = nullptr;
-    executes_ = true;
-    Status queued = enqueue_outputs(*own_stream_, nullptr);
-    executes_ = false;
-    TRY(std::move(queued));
+    context_->set_address_source(runtime::AddressSource::kBindings);
+    TRY(enqueue_outputs(*own_stream_, nullptr));
     TRY(wait_for(*own_stream_, faulted));
     if (!faulted && profiler_) TRY(report_times());
     return {};

@@ -4,9 +4,11 @@
 #include <utility>
 
 #include "api/base/convert.h"
+#include "api/base/shown_type.h"
 #include "api/run/program_stream.h"
 #include "plan/layer_info.h"
 #include "tensor/memory_order.h"
+#include "tensor/view.h"
 
 namespace kiln::api {
 namespace {
@@ -109,8 +111,7 @@ Status DebugTensors::value_made(const plan::Step& step, int output, const runtim
       has_own_name |= tap.debug->name == unfused_name;
       TRY(show(value.block, tap, static_cast<const std::byte*>(value.data), false, value.symbols, stream));
     }
-  const bool has_type = value.tensor.dtype != DType::kF64;  // in the API
-  if (!shows_unfused() || has_own_name || !has_type) return {};
+  if (!shows_unfused() || has_own_name) return {};
   return show({unfused_name, value.tensor, value.data, false, value.extents}, stream);
 }
 
@@ -154,9 +155,10 @@ Status DebugTensors::show(const plan::Block& block, const Tap& tap, const std::b
   return show({tap.debug->name, tensor, source ? source + offset : nullptr, is_on_host, extents}, stream);
 }
 
-/// Brings the elements into linear order where they are in another.
+/// Brings the elements into linear order where they are in another, and into a type that the API has.
 Status DebugTensors::show(const Shown& shown, Stream& stream) {
-  if (shown.tensor.format.is_linear()) return call(shown, shown.data);
+  const bool has_type = shown_type(shown.tensor.dtype) == shown.tensor.dtype;
+  if (shown.tensor.format.is_linear() && has_type) return call(shown, shown.data);
   const Extents extents(shown.extents.begin(), shown.extents.end());
   const int64_t stored = size_bytes(shown.tensor.dtype, shown.tensor.format.storage_volume(extents));
   const bool is_device = !shown.is_on_host && !engine_.device().is_host();
@@ -167,8 +169,9 @@ Status DebugTensors::show(const Shown& shown, Stream& stream) {
     TRY(engine_.device().copy_to_host(copy.data(), shown.data, stored, stream));
     data = copy.data();
   }
-  const HostTensor linear =
+  HostTensor linear =
       TRY(from_memory_order(shown.tensor.format, shown.tensor.dtype, extents, {data, static_cast<size_t>(stored)}));
+  if (!has_type) linear = HostTensor::of(shown_type(linear.dtype()), extents, View(linear).numbers());
   if (!is_device) return call(shown, linear.bytes().data());
   Buffer there;
   TRY(engine_.upload(linear.bytes(), there));
@@ -177,14 +180,12 @@ Status DebugTensors::show(const Shown& shown, Stream& stream) {
 
 Status DebugTensors::call(const Shown& shown, const void* data) {
   if (!listener_) return {};  // it was taken away while it was called
-  TRY(require(shown.tensor.dtype != DType::kF64, "debug tensor '", shown.name,
-              "' is f64, a type that the API has not"));
   const auto where = shown.is_on_host ? nvinfer1::TensorLocation::kHOST : nvinfer1::TensorLocation::kDEVICE;
   bool goes_on = false;
   std::string thrown;
   is_calling_ = true;
   try {
-    goes_on = listener_->processDebugTensor(data, where, to_api(shown.tensor.dtype), to_api(shown.extents),
+    goes_on = listener_->processDebugTensor(data, where, to_api(shown_type(shown.tensor.dtype)), to_api(shown.extents),
                                             shown.name.c_str(), stream_);
   } catch (const std::exception& failure) {
     thrown = str("threw an exception: ", failure.what());

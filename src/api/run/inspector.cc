@@ -97,7 +97,7 @@ std::string engine_json(const Inspected& inspected, Layers all_layers) {
 
 Inspected inspected_of(const runtime::Engine& engine, const nvinfer1::IExecutionContext* context) {
   if (!context) return {engine, nullptr, 0};
-  return {engine, &static_cast<const Context*>(context)->runtime_context(), context->getOptimizationProfile()};
+  return {engine, &static_cast<const Context*>(context)->inferred_context(), context->getOptimizationProfile()};
 }
 
 }  // namespace

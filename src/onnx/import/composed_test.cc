@@ -113,7 +113,7 @@ TEST(ImportMatMul, MultipliesIntegers) {
 }
 TEST(ImportMatMul, IntegersMustMeet) {
   has(import_node(node("MatMul", {"x", "u"}, {"y"}, "m"), {value("x", kInt64, {2, 3}), value("u", kInt64, {1, 2})}),
-      "columns of a and rows of b are 3 and 1; they must be equal");
+      "axis 1 of a i64[2, 3] and axis 0 of b i64[1, 2] are summed over together: 3 and 1 differ");
 }
 
 TEST(ImportCol2Im, AddsWhereBlocksMeet) {

@@ -5,6 +5,7 @@
 #include "onnx/import/importers.h"
 #include "ops/matrix_multiply.h"
 #include "ops/softmax.h"
+#include "tensor/compute_types.h"
 
 namespace kiln::onnx::importers::preview {
 namespace {
@@ -34,7 +35,7 @@ Result<DType> softmax_type(ImportContext& cx, DType operands) {
   const auto given = static_cast<ElementType>(TRY(cx.node().get_int("softmax_precision", 0)));
   if (given == ElementType::kUndefined) return operands == DType::kF64 ? operands : DType::kF32;
   const DType type = TRY(in_context(need_dtype(given), [] { return "softmax_precision"; }));
-  TRY(require(is_kernel_float(type) || type == DType::kF64, "softmax_precision is ", given,
+  TRY(require(is_compute_float(type), "softmax_precision is ", given,
               "; FLOAT, FLOAT16, BFLOAT16 or DOUBLE is needed"));
   return type;
 }

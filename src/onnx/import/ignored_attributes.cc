@@ -28,13 +28,23 @@ std::vector<Known> parse(std::string_view row) {
   return entries;
 }
 
-/// An operator's attributes; null where the table lacks the operator.
-const std::vector<Known>* attributes_of(const Operator& of) {
-  static const std::map<Operator, std::vector<Known>> kTable = {
-#define ATTRIBUTES(domain, operation, names) {{domain, #operation}, parse(names)},
+struct Row {
+  std::string_view domain, operation, names;
+};
+constexpr Row kRows[] = {
+#define ATTRIBUTES(domain, operation, names) {domain, #operation, names},
 #include "onnx/attributes.def"
 #undef ATTRIBUTES
-  };
+};
+
+/// An operator's attributes; null where the table lacks the operator.
+const std::vector<Known>* attributes_of(const Operator& of) {
+  // Filled row by row: as one initializer list, whose parts are all destroyed if one throws, it compiled for 20 s.
+  static const std::map<Operator, std::vector<Known>> kTable = [] {
+    std::map<Operator, std::vector<Known>> table;
+    for (const Row& row : kRows) table.try_emplace({row.domain, row.operation}, parse(row.names));
+    return table;
+  }();
   const auto found = kTable.find(of);
   return found == kTable.end() ? nullptr : &found->second;
 }

@@ -1,6 +1,7 @@
 /// Elements converted to another type.
 #include "ops/cast.h"
 #include "api/base/convert.h"
+#include "api/base/shown_type.h"
 #include "api/build/layers/layers.h"
 
 namespace kiln::api {
@@ -17,7 +18,7 @@ class CastLayer final : public LayerOf<ops::Cast, nv::LayerType::kCAST, nv::ICas
     });
   }
   nv::DataType getToType() const noexcept override {
-    return op().to == DType::kF64 ? nv::DataType::kFLOAT : to_api(op().to);  // only the parser casts to FP64
+    return to_api(shown_type(op().to));  // only the parser casts to FP64
   }
 };
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "api/base/convert.h"
+#include "api/base/shown_type.h"
 #include "api/build/arguments.h"
 #include "api/build/layers/layers.h"
 
@@ -43,9 +44,7 @@ class FillLayer final : public LayerOf<ops::Fill, nv::LayerType::kFILL, nv::IFil
   }
   int64_t getBetaInt64() const noexcept override { return static_cast<int64_t>(op().beta); }
   bool isAlphaBetaInt64() const noexcept override { return integers_; }
-  nv::DataType getToType() const noexcept override {
-    return op().to == DType::kF64 ? nv::DataType::kFLOAT : to_api(op().to);
-  }
+  nv::DataType getToType() const noexcept override { return to_api(shown_type(op().to)); }
   void setToType(nv::DataType toType) noexcept override {
     edit("IFillLayer::setToType", [&](ops::Fill& op) -> Status {
       op.to = TRY(from_api(toType));

@@ -11,16 +11,18 @@ using Extents = std::vector<int64_t>;
 using nv::LoopOutput, nv::TripLimit;
 constexpr auto kSub = nv::ElementWiseOperation::kSUB;
 
-nv::ITensor* enter(nv::IIfConditional* conditional, nv::ITensor* x) { return conditional->addInput(*x)->getOutput(0); }
-nv::ITensor* choose(nv::IIfConditional* conditional, nv::ITensor* then, nv::ITensor* other) {
+nv::ITensor* enter_branch(nv::IIfConditional* conditional, nv::ITensor* x) {
+  return conditional->addInput(*x)->getOutput(0);
+}
+nv::ITensor* choose_branch(nv::IIfConditional* conditional, nv::ITensor* then, nv::ITensor* other) {
   return conditional->addOutput(*then, *other)->getOutput(0);
 }
 
 /// A network with a conditional by its input "c".
 struct IfBench : LoopBench {
   IfBench() { conditional->setCondition(*input("c", {}, nv::DataType::kBOOL)); }
-  nv::ITensor* enter(nv::ITensor* x) { return testing::enter(conditional, x); }
-  nv::ITensor* choose(nv::ITensor* then, nv::ITensor* other) { return testing::choose(conditional, then, other); }
+  nv::ITensor* enter(nv::ITensor* x) { return enter_branch(conditional, x); }
+  nv::ITensor* choose(nv::ITensor* then, nv::ITensor* other) { return choose_branch(conditional, then, other); }
   nv::ITensor* least(nv::ITensor* x) {
     return network->addReduce(*x, nv::ReduceOperation::kMIN, 1, true)->getOutput(0);
   }
@@ -65,10 +67,10 @@ TEST(Conditionals, TakeOneBranch) {
 TEST(Conditionals, TakeAConditionThatIsAConstant) {
   LoopBench w;
   nv::IIfConditional* conditional = w->addIfConditional();
-  nv::ITensor* x = enter(conditional, w.input("x", {3}));
+  nv::ITensor* x = enter_branch(conditional, w.input("x", {3}));
   nv::ITensor* condition = w->addCast(*w.number(1), nv::DataType::kBOOL)->getOutput(0);
   conditional->setCondition(*condition);
-  w.mark(choose(conditional, w.add(x, x), x));
+  w.mark(choose_branch(conditional, w.add(x, x), x));
   LoopRun run(w);
   ASSERT_EQ(run.error, "");
   EXPECT_EQ(run.floats_of({{"x", floats({3}, {5, 6, 7})}}), (Floats{10, 12, 14})) << run.error;
@@ -214,8 +216,8 @@ TEST(Conditionals, ShareLayersOfTheLoopAround) {
   nv::ITensor* twice = w.add(row, row);
   nv::IIfConditional* conditional = w->addIfConditional();
   conditional->setCondition(*loop->addIterator(*w.input("c", {3}, nv::DataType::kBOOL))->getOutput(0));
-  nv::ITensor* inner = enter(conditional, row);
-  w.mark(w.stack(loop, choose(conditional, w.add(twice, inner), w.binary(twice, inner, kSub)), w.number(3)));
+  nv::ITensor* inner = enter_branch(conditional, row);
+  w.mark(w.stack(loop, choose_branch(conditional, w.add(twice, inner), w.binary(twice, inner, kSub)), w.number(3)));
   LoopRun run(w);
   ASSERT_EQ(run.error, "");
   EXPECT_EQ(run.floats_of({{"x", floats({3, 2}, {1, 2, 3, 4, 5, 6})}, {"c", tensor_of<uint8_t>({3}, {1, 0, 1})}}),
@@ -229,12 +231,12 @@ TEST(Conditionals, Nest) {
   nv::ITensor* b = w.input("b", {}, nv::DataType::kBOOL);
   nv::IIfConditional* outer = w->addIfConditional();
   outer->setCondition(*a);
-  nv::ITensor* x = enter(outer, w.input("x", {2}));
+  nv::ITensor* x = enter_branch(outer, w.input("x", {2}));
   nv::IIfConditional* inner = w->addIfConditional();
-  inner->setCondition(*enter(outer, b));
-  nv::ITensor* deep = enter(inner, w.add(x, x));
-  nv::ITensor* chosen = choose(inner, w.add(deep, deep), w.add(deep, x));
-  w.mark(choose(outer, w.add(chosen, x), x));
+  inner->setCondition(*enter_branch(outer, b));
+  nv::ITensor* deep = enter_branch(inner, w.add(x, x));
+  nv::ITensor* chosen = choose_branch(inner, w.add(deep, deep), w.add(deep, x));
+  w.mark(choose_branch(outer, w.add(chosen, x), x));
   LoopRun run(w);
   ASSERT_EQ(run.error, "");
   const auto y = [&](bool first, bool second) {
@@ -257,8 +259,8 @@ TEST(Conditionals, RunInLoops) {
   nv::ITensor* even = w.binary(w.mul(half, w.number(2)), element, nv::ElementWiseOperation::kEQUAL);
   nv::IIfConditional* conditional = w->addIfConditional();
   conditional->setCondition(*even);
-  nv::ITensor* before = enter(conditional, sum->getOutput(0));
-  sum->setInput(1, *choose(conditional, w.add(before, enter(conditional, element)), before));
+  nv::ITensor* before = enter_branch(conditional, sum->getOutput(0));
+  sum->setInput(1, *choose_branch(conditional, w.add(before, enter_branch(conditional, element)), before));
   w.mark(loop->addLoopOutput(*sum->getOutput(0), LoopOutput::kLAST_VALUE)->getOutput(0));
   LoopRun run(w);
   ASSERT_EQ(run.error, "");
@@ -303,7 +305,7 @@ TEST(Conditionals, SayWhatIsWrong) {
     const std::string error = build_error(make);
     EXPECT_NE(error.find(part), std::string::npos) << part << "\n" << error;
   };
-  error_of([](W w, T x, T, C i) { w.mark(choose(i, w.add(enter(i, x), x), x)); },
+  error_of([](W w, T x, T, C i) { w.mark(choose_branch(i, w.add(enter_branch(i, x), x), x)); },
            "conditional 'i' has no condition: IIfConditional::setCondition gives it");
   error_of([](W, T x, T, C i) { i->setCondition(*x); }, "the condition is f32[2]; one boolean is needed");
   error_of(
@@ -317,22 +319,22 @@ TEST(Conditionals, SayWhatIsWrong) {
   error_of(
       [](W w, T x, T c, C i) {
         i->setCondition(*c);
-        w.mark(w.add(enter(i, x), x));
+        w.mark(w.add(enter_branch(i, x), x));
       },
       "output 'y' of the network is inside conditional 'i'; a value leaves it by IIfConditional::addOutput");
   error_of(
       [](W w, T x, T c, C i) {
         i->setCondition(*c);
-        T first = w.add(enter(i, x), x);
-        w.mark(choose(i, w.add(first, first), w.add(first, x)));
+        T first = w.add(enter_branch(i, x), x);
+        w.mark(choose_branch(i, w.add(first, first), w.add(first, x)));
       },
       "is in both branches of conditional 'i': a branch cannot read what");
   error_of(
       [](W w, T x, T, C i) {
-        T inner = enter(i, x);
+        T inner = enter_branch(i, x);
         T sum = w->addReduce(*inner, nv::ReduceOperation::kSUM, 1, false)->getOutput(0);
         i->setCondition(*w.less(sum, w.constant({}, {1})));
-        w.mark(choose(i, w.add(inner, inner), inner));
+        w.mark(choose_branch(i, w.add(inner, inner), inner));
       },
       "the condition of conditional 'i'");
 }

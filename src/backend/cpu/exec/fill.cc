@@ -47,8 +47,7 @@ class BoundFill final : public BoundStep {
       case DType::kI64: return run_ramp<int64_t>(arguments);
       default:
         return error(Code::kUnsupported, "the CPU has no kernel for a ramp of ", dtype_,
-                     ", only for f32, f64, i32 and"
-                     " i64");
+                     ", only for f32, f64, i32 and i64");
     }
   }
 

@@ -15,6 +15,7 @@ class CpuBackend final : public Backend {
   std::span<const Tactic* const> tactics(const OpInfo& op) const override;
   Status lower(ir::Graph& graph, const Numerics& numerics) const override;
   bool multiplies_bytes(const ir::Graph& graph, ir::NodeId contraction) const override;
+  bool multiplies_in_kind() const override { return true; }
   const Tactic& fallback() const override { return fallback_; }
   StepDraft reformat(const TensorType& type, const Format& from, const Format& to) const override;
   double reformat_estimate_us(const TensorType& type, const Format& from, const Format& to) const override;

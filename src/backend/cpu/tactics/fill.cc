@@ -2,13 +2,14 @@
 #include "tactics/fill.h"
 
 #include "backend/cpu/tactics/registry.h"
+#include "tensor/compute_types.h"
 
 namespace kiln::cpu {
 namespace {
 
 class FillTactic final : public PlainTactic<FillRegions> {
   std::string_view why_not(FillOperation, DType type) const override {
-    const bool fills = type == DType::kF32 || type == DType::kF64 || is_index(type);
+    const bool fills = type == DType::kF32 || is_own_kind(type);
     return fills ? "" : "the kernel makes f32, f64, i32 and i64";
   }
 };

@@ -8,8 +8,10 @@
 #include "backend/cpu/tactics/half_weights.h"
 #include "backend/cpu/tactics/registry.h"
 #include "backend/cpu/tactics/weight_only_products.h"
+#include "steps/product_in_kind.h"
 #include "tactics/matrix_multiply.h"
 #include "tactics/region.h"
+#include "tactics/whole_node.h"
 
 namespace kiln::cpu {
 namespace {
@@ -51,7 +53,8 @@ const Tactic& matrix_multiply_tactic() { return the<MatrixMultiplyTactic>(); }
 template <>
 TacticList tactics_of<ops::MatrixMultiply>() {
   static const Tactic* const kList[] = {&attention_tactic(), &byte_product_tactic(), &weight_only_tactic(),
-                                        &matrix_multiply_tactic()};
+                                        &matrix_multiply_tactic(),
+                                        &the<PlainTactic<WholeNode<ops::MatrixMultiply, steps::ProductInKind>>>()};
   return kList;
 }
 

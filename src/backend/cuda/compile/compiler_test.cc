@@ -48,7 +48,7 @@ struct Lines final : Log {
   void write(Severity, std::string_view message) override { lines.emplace_back(message); }
 };
 
-class EachArch : public testing::TestWithParam<const char*> {};
+class EachArch : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(EachArch, MakesACubinWithTheKernel) {
   SKIP_WITHOUT_NVRTC();
@@ -63,7 +63,7 @@ TEST_P(EachArch, MakesACubinWithTheKernel) {
   EXPECT_EQ(*compiler.compile(twice()), *cubin);  // from memory
   EXPECT_EQ(compiler.num_compiled(), 1);
 }
-INSTANTIATE_TEST_SUITE_P(Compiler, EachArch, testing::Values("sm_80", "sm_90a", "sm_100a"));
+INSTANTIATE_TEST_SUITE_P(Compiler, EachArch, ::testing::Values("sm_80", "sm_90a", "sm_100a"));
 
 TEST(Compiler, SaysWhereAKernelIsWrong) {
   SKIP_WITHOUT_NVRTC();
@@ -134,10 +134,10 @@ TEST(Compiler, NeedsNoNvrtcForWhatTheDiskHas) {
     setenv("KILN_TEST_FOLDER", folder->path.c_str(), 1);
     given = std::getenv("KILN_TEST_FOLDER");
   }
-  EXPECT_EXIT(compile_without_nvrtc(given), testing::ExitedWithCode(0),
+  EXPECT_EXIT(compile_without_nvrtc(given), ::testing::ExitedWithCode(0),
               "found; kernel .*: NVRTC, which compiles kernels, was not found \\(/no/such/libnvrtc.so.*install CUDA's "
               "run-time compiler");
-  EXPECT_EXIT(compile_without_nvrtc(""), testing::ExitedWithCode(0), "NVRTC, which .*; kernel .*: NVRTC, which ");
+  EXPECT_EXIT(compile_without_nvrtc(""), ::testing::ExitedWithCode(0), "NVRTC, which .*; kernel .*: NVRTC, which ");
   unsetenv("KILN_TEST_FOLDER");
 }
 

@@ -27,7 +27,7 @@ int widest(DType type) { return std::min(8, 128 / bits_of(type)); }
 
 #define COMPILES(source)                            \
   ASSERT_NO_FATAL_FAILURE(expect_compiles(source)); \
-  if (testing::Test::IsSkipped()) return
+  if (::testing::Test::IsSkipped()) return
 
 TEST(PoolKernel, AllCompile) {
   for (const DType type : kTypes)

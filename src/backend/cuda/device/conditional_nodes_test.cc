@@ -363,7 +363,7 @@ TEST(ConditionalNodes, TellWhatFails) {
   EXPECT_EQ(fake_cuda_control().live_objects(), objects);
 }
 
-class GpuConditionalNodes : public testing::Test {
+class GpuConditionalNodes : public ::testing::Test {
  protected:
   void SetUp() override {
     auto made = CudaDevice::create(0);

@@ -440,7 +440,7 @@ TEST(GpuDevice, KnowsThatAKernelBrokeItsContext) {
     made = {};
     std::exit(0);
   };
-  EXPECT_EXIT(trap(), testing::ExitedWithCode(0),
+  EXPECT_EXIT(trap(), ::testing::ExitedWithCode(0),
               "kernel 'trap': CUDA_ERROR_ILLEGAL_ADDRESS .*; this process can use CUDA device 0 no more, start it "
               "again: a kernel broke its context: CUDA_ERROR_ILLEGAL_ADDRESS");
 }

@@ -11,7 +11,7 @@ namespace kiln::cuda {
 namespace {
 
 /// Strides of the kernel, whose columns are neighbours.
-HeadStrides strides_of(const AttentionOperand& operand) {
+HeadStrides head_strides(const AttentionOperand& operand) {
   return {operand.strides[0], operand.strides[1], operand.strides[2]};
 }
 DType result_of(const AttentionKernel& kernel) { return kernel.result.value_or(kernel.element); }
@@ -53,14 +53,14 @@ AttentionArguments arguments_of(const AttentionLayout& layout, const Scales& sca
   a.weight_inverse = scales.weight_inverse;
   a.out_inverse = out.inverse;
   a.out_zero = out.zero;
-  a.q_strides = strides_of(layout.q);
-  a.k_strides = strides_of(layout.k);
-  a.v_strides = strides_of(layout.v);
-  a.mask_strides = strides_of(layout.mask);
-  a.out_strides = strides_of(layout.out);
+  a.q_strides = head_strides(layout.q);
+  a.k_strides = head_strides(layout.k);
+  a.v_strides = head_strides(layout.v);
+  a.mask_strides = head_strides(layout.mask);
+  a.out_strides = head_strides(layout.out);
   a.first_keys = static_cast<int32_t>(std::max<int64_t>(0, layout.first_keys));
-  a.more_k_strides = strides_of(layout.more_k);
-  a.more_v_strides = strides_of(layout.more_v);
+  a.more_k_strides = head_strides(layout.more_k);
+  a.more_v_strides = head_strides(layout.more_v);
   a.batch = static_cast<int32_t>(layout.batch);
   a.heads = static_cast<int32_t>(layout.heads);
   a.kv_heads = static_cast<int32_t>(std::max<int64_t>(1, layout.kv_heads));

@@ -33,7 +33,7 @@ class PixelMap {
 };
 
 /// Entries of a step's code; `reduce` adds what splits of k left in memory, `pad` runs in front.
-struct Code {
+struct ConvCode {
   std::shared_ptr<const Module> module;
   Function main;
   std::optional<Function> reduce, pad;
@@ -50,7 +50,7 @@ struct Part {
 
 class BoundConvolution final : public BoundStep {
  public:
-  BoundConvolution(const Code& code, const ContractionInputs& inputs, int64_t alignment, std::vector<Part> parts)
+  BoundConvolution(const ConvCode& code, const ContractionInputs& inputs, int64_t alignment, std::vector<Part> parts)
       : code_(code), inputs_(inputs), alignment_(alignment), parts_(std::move(parts)) {}
 
   int64_t workspace_bytes() const override { return parts_.empty() ? 0 : parts_[0].plan.workspace_bytes; }
@@ -108,7 +108,7 @@ class BoundConvolution final : public BoundStep {
     return part.map_tiles[which].argument();
   }
 
-  const Code& code_;
+  const ConvCode& code_;
   const ContractionInputs& inputs_;
   const int64_t alignment_;
   std::vector<Part> parts_;
@@ -139,7 +139,7 @@ Status check_packing(const ConvKernel& kernel, const Filter& spec, const FilterE
 struct Plan {
   Filter filter;
   ConvKernel kernel;
-  Code code;
+  ConvCode code;
   Format x, y;
 
   int64_t num_multiprocessors() const { return code.main.device().properties().num_multiprocessors; }
@@ -255,7 +255,7 @@ Result<std::unique_ptr<LoadedStep>> load_by_kernel(const Filter& filter, const s
   }
   TRY(inputs.upload_rest(arguments));
   const int64_t packed_bytes = inputs.packed_bytes();
-  auto bind = [plan = Plan{filter, kernel, Code{std::move(module), main, reduce, pad}, spec.inputs[0].format,
+  auto bind = [plan = Plan{filter, kernel, ConvCode{std::move(module), main, reduce, pad}, spec.inputs[0].format,
                            spec.outputs[0].format},
                packed_extents = std::move(packed_extents),
                inputs = std::move(inputs)](const StepShapes& shapes) -> BindResult {

@@ -5,7 +5,7 @@
 namespace kiln::cuda {
 namespace {
 
-Result<int> data_type(DType type) {
+Result<int> lt_data_type(DType type) {
   switch (type) {
     case DType::kF32: return kLtF32;
     case DType::kF16: return kLtF16;
@@ -32,7 +32,7 @@ struct Layout {
 };
 
 Status add_layout(const CublasLt& library, DType type, const Layout& layout, int64_t batches, LtMatrixLayout*& made) {
-  TRY(library.check(library.matrix_layout_create(&made, TRY(data_type(type)), static_cast<uint64_t>(layout.rows),
+  TRY(library.check(library.matrix_layout_create(&made, TRY(lt_data_type(type)), static_cast<uint64_t>(layout.rows),
                                                  static_cast<uint64_t>(layout.columns), layout.rows),
                     "a matrix of ", layout.rows, " x ", layout.columns));
   if (batches == 1) return {};
@@ -89,7 +89,7 @@ Result<LtDescriptors> LtDescriptors::make(const CublasLt& library, const LtProdu
   const int epilogue = epilogue_of(p);
   TRY(set(kLtEpilogue, epilogue));
   if (p.bias) {
-    const int bias_type = TRY(data_type(library_bias_type(p.types.out)));
+    const int bias_type = TRY(lt_data_type(library_bias_type(p.types.out)));
     TRY(set(kLtBiasDataType, bias_type));
     const uintptr_t somewhere = 256;  // heuristics read its alignment and nothing more
     TRY(set(kLtBiasPointer, somewhere));

@@ -9,7 +9,7 @@
 namespace kiln::cuda {
 namespace {
 
-Result<int> data_type(DType type) {
+Result<int> cudnn_data_type(DType type) {
   switch (type) {
     case DType::kF32: return kCudnnF32;
     case DType::kF16: return kCudnnF16;
@@ -126,7 +126,7 @@ class CudnnGraphMaker {
     CudnnObject t = TRY(CudnnObject::make(target_.library, kCudnnTensor));
     const Extents strides = Format::channels_last(static_cast<int>(extents.size())).strides(extents);
     constexpr int64_t kAlignment = 16;
-    const int data = TRY(data_type(type));
+    const int data = TRY(cudnn_data_type(type));
     TRY(t.set(kTensorType, kCudnnTypeOfData, data));
     TRY(t.set(kTensorExtents, kCudnnInt64, std::ssize(extents), extents.data()));
     TRY(t.set(kTensorStrides, kCudnnInt64, std::ssize(strides), strides.data()));

@@ -40,7 +40,7 @@ CudnnConvolutionSpec layer(DType type, const Extents& x, const Extents& w, int64
   return with_extents(cudnn_convolution(ContractionTypes::all(type), epilogue, /*tf32=*/false), window, x, w, y);
 }
 
-class CudnnConvolutions : public testing::Test {
+class CudnnConvolutions : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto instance = Cudnn::instance();

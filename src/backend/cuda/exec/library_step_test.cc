@@ -179,11 +179,11 @@ TEST(CudnnConvolution, OneAxisIsTheSecondOfTwo) {
 TEST(LibrarySteps, NameTheLibraryThatIsMissing) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // in processes of their own, which look for libraries anew
   const Record by_cublaslt = to_record(ProductTuning{.cublaslt = LtTuning{.algorithm = Bytes(sizeof(LtAlgo))}});
-  EXPECT_EXIT(load_without_libraries(steps::MatrixMultiply{}, by_cublaslt), testing::ExitedWithCode(0),
+  EXPECT_EXIT(load_without_libraries(steps::MatrixMultiply{}, by_cublaslt), ::testing::ExitedWithCode(0),
               "the plan needs cuBLASLt: cuBLASLt was not found \\(.*/no/such/libcublasLt.so.*install it");
   const steps::Convolution squares{.window = {{1, 1}, {1, 1}, {1, 1}, {0, 0}}};
   EXPECT_EXIT(load_without_libraries(squares, to_record(ConvolutionTuning{.cudnn = CudnnTuning()})),
-              testing::ExitedWithCode(0),
+              ::testing::ExitedWithCode(0),
               "the plan needs cuDNN: cuDNN 9 was not found \\(.*/no/such/libcudnn.so.*install it");
 }
 

@@ -26,7 +26,8 @@ int64_t packed_pitch(int64_t k, DType type) {
   return (k + whole - 1) / whole * whole;
 }
 
-Result<GemmArguments> arguments_of(const ops::MatrixMultiply& op, bool pack_b, DType type, const StepShapes& shapes) {
+Result<GemmArguments> arguments_of(const ops::MatrixMultiply& op, bool pack_b, DType type, Columns columns,
+                                   const StepShapes& shapes) {
   TRY(check_batches(op, shapes.outputs[0]));
   ProductShape p = ProductShape::of(op, shapes.inputs[0], shapes.inputs[1]);
   if (op.a != ops::MatrixOp::kTranspose) p.join_rows();
@@ -37,7 +38,7 @@ Result<GemmArguments> arguments_of(const ops::MatrixMultiply& op, bool pack_b, D
   GemmArguments g;
   g.a_row = p.a_row, g.a_k = p.a_k;
   g.b_column = pack_b ? packed_pitch(p.k, type) : p.b_column, g.b_k = pack_b ? 1 : p.b_k;
-  g.c_row = p.n;
+  g.c_row = columns == Columns::kInPairs ? p.n / 2 : p.n;
   g.batches.axes = static_cast<int32_t>(p.axes.size());
   std::ranges::transform(p.axes, g.batches.axis, [](const ProductAxis& axis) {
     return BatchAxis{static_cast<int32_t>(axis.extent), 0, axis.a, axis.b, axis.y};
@@ -48,47 +49,71 @@ Result<GemmArguments> arguments_of(const ops::MatrixMultiply& op, bool pack_b, D
   return g;
 }
 
+/// The column of b that is the kernel's column `n` of `all`.
+int64_t column_of(Columns columns, int64_t n, int64_t all) {
+  return columns == Columns::kInOrder ? n : n / 2 + n % 2 * (all / 2);
+}
+
 /// b as [n][k], k padded with zeros to whole vectors.
-Bytes packed(const ProductOperand& b, const HostTensor& from) {
+Bytes packed(const ProductOperand& b, Columns columns, const HostTensor& from) {
   const int64_t pitch = packed_pitch(b.rows, from.dtype());
   const auto size = static_cast<size_t>(bits_of(from.dtype()) / 8);
   Bytes result(static_cast<size_t>(b.cols * pitch) * size);
-  for (int64_t n = 0; n < b.cols; ++n)
+  for (int64_t n = 0; n < b.cols; ++n) {
+    const int64_t column = column_of(columns, n, b.cols) * b.col_stride;
     for (int64_t k = 0; k < b.rows; ++k)
       std::memcpy(result.data() + static_cast<size_t>(n * pitch + k) * size,
-                  from.bytes().data() + static_cast<size_t>(k * b.row_stride + n * b.col_stride) * size, size);
+                  from.bytes().data() + static_cast<size_t>(k * b.row_stride + column) * size, size);
+  }
   return result;
 }
 
-Status pack(const ops::MatrixMultiply& op, const LoadArguments& arguments, StepInputs& inputs) {
+Status pack(const ops::MatrixMultiply& op, Columns columns, const LoadArguments& arguments, StepInputs& inputs) {
   const HostTensor* b = arguments.constants[1];
   TRY(require(b != nullptr, "the kernel packs b, which is not a constant of the plan"));
   TRY(require(b->rank() >= (op.b == ops::MatrixOp::kVector ? 1 : 2) && b->dtype() == arguments.spec.inputs[1].dtype,
               "the kernel cannot pack b ", b->dtype(), b->extents()));
   const ProductOperand matrix = right_operand(b->extents(), op.b);
   TRY(require(volume(matrix.batch) == 1, "the kernel cannot pack b ", b->extents(), ", which has batches"));
-  return inputs.put(1, arguments, packed(matrix, *b));
+  return inputs.put(1, arguments, packed(matrix, columns, *b));
+}
+
+/// The bias, if there is one, as the kernel has the columns that it is added to.
+Status pair_bias(const LoadArguments& arguments, StepInputs& inputs) {
+  constexpr size_t kBias = steps::Epilogue::kBias;
+  if (!arguments.spec.inputs[kBias].present) return {};
+  const HostTensor* bias = arguments.constants[kBias];
+  TRY(require(bias != nullptr, "the kernel packs a bias, which is not a constant of the plan"));
+  const int64_t count = volume(bias->extents());
+  const auto size = static_cast<size_t>(bits_of(bias->dtype()) / 8);
+  Bytes result(static_cast<size_t>(count) * size);
+  for (int64_t n = 0; n < count; ++n)
+    std::memcpy(result.data() + static_cast<size_t>(n) * size,
+                bias->bytes().data() + static_cast<size_t>(column_of(Columns::kInPairs, n, count)) * size, size);
+  return inputs.put(kBias, arguments, result);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<LoadedStep>> load_product(const ops::MatrixMultiply& op, const steps::Epilogue& epilogue,
                                                  const ProductTuning& tuning, const LoadArguments& arguments,
-                                                 ContractionInputs inputs) {
+                                                 ContractionInputs inputs, Columns columns) {
   TRY(validate(epilogue));
   TRY(require(tuning.gemm.has_value(), "a product by a kernel of ours has none"));
   LoadedGemm gemm = TRY(LoadedGemm::load(*tuning.gemm, arguments));
   std::optional<Extents> packed_extents;  // of b, where it is packed
   if (tuning.pack_b) {
-    TRY(pack(op, arguments, inputs));
+    TRY(pack(op, columns, arguments, inputs));
     packed_extents = arguments.constants[1]->extents();
   }
+  if (columns == Columns::kInPairs) TRY(pair_bias(arguments, inputs));
   TRY(inputs.upload_rest(arguments));
   const int64_t packed_bytes = inputs.packed_bytes();
-  auto bind = [op, gemm = std::move(gemm), packed_extents = std::move(packed_extents),
+  auto bind = [op, columns, gemm = std::move(gemm), packed_extents = std::move(packed_extents),
                inputs = std::move(inputs)](const StepShapes& shapes) -> BindResult {
     if (packed_extents) TRY(require_extents(shapes.inputs[1], *packed_extents, "a product's weights"));
-    return bind_gemm(gemm, inputs, TRY(arguments_of(op, packed_extents.has_value(), gemm.kernel.types.b, shapes)));
+    return bind_gemm(gemm, inputs,
+                     TRY(arguments_of(op, packed_extents.has_value(), gemm.kernel.types.b, columns, shapes)));
   };
   return loaded_step(std::move(bind), packed_bytes);
 }

@@ -21,9 +21,13 @@ struct ProductTuning {
   }
 };
 
+/// How a kernel has the columns of a packed b: as they are, or each of the first half before its fellow of the second,
+/// so that two make one result (steps::GatedProduct).
+enum class Columns : uint8_t { kInOrder, kInPairs };
+
 /// A matrix product by a kernel of ours. `inputs` may have some set already.
 Result<std::unique_ptr<LoadedStep>> load_product(const ops::MatrixMultiply& op, const steps::Epilogue& epilogue,
                                                  const ProductTuning& tuning, const LoadArguments& arguments,
-                                                 ContractionInputs inputs);
+                                                 ContractionInputs inputs, Columns columns = Columns::kInOrder);
 
 }  // namespace kiln::cuda

@@ -13,7 +13,7 @@ namespace {
 struct MappedKernel : Kernel<NormalizationLaunch> {
   OperandMap map = {};
 };
-using Kernels = std::vector<MappedKernel>;
+using MappedKernels = std::vector<MappedKernel>;
 
 /// How a step's results are written.
 struct Results {
@@ -21,8 +21,8 @@ struct Results {
   steps::ResultScale scale = {};
 };
 
-Status run_normalization(const StepInputs& inputs, const Results& results, Kernels& vectors, Kernels& elements,
-                         int64_t align, const RunArguments& run) {
+Status run_normalization(const StepInputs& inputs, const Results& results, MappedKernels& vectors,
+                         MappedKernels& elements, int64_t align, const RunArguments& run) {
   void* const y = results.floats ? run.outputs[0] : nullptr;
   void* const q = results.bytes ? run.outputs[results.floats ? 1 : 0] : nullptr;
   const void* tensors[] = {inputs.at(0, run), inputs.at(1, run), inputs.at(2, run), y, q};
@@ -50,8 +50,8 @@ Status run_normalization(const StepInputs& inputs, const Results& results, Kerne
   return {};
 }
 
-Result<Kernels> bound_to_code(const StepCode& code, std::vector<NormalizationLaunch> launches) {
-  Kernels kernels;
+Result<MappedKernels> bound_to_code(const StepCode& code, std::vector<NormalizationLaunch> launches) {
+  MappedKernels kernels;
   for (NormalizationLaunch& launch : launches) {
     auto& [plan, function] = static_cast<Kernel<NormalizationLaunch>&>(
         kernels.emplace_back(MappedKernel{TRY(code.kernel(std::move(launch)))}));
@@ -114,10 +114,10 @@ LoadResult load(const steps::Normalization& step, const LoadArguments& arguments
                       inputs = std::move(inputs)](const StepShapes& shapes) -> BindResult {
     const NormalizationShape shape = shape_of(step, x.format, shapes.inputs[0]);
     const int element = bits_of(x.dtype) / 8, vec = tuning.tile ? tuning.tile->vec : tuning.vec;
-    const auto kernels = [&](int width) -> Result<Kernels> {
+    const auto kernels = [&](int width) -> Result<MappedKernels> {
       return bound_to_code(code, TRY(normalization_launches(shape, width, element, !tuning.tile, room)));
     };
-    Kernels vectors, elements = TRY(kernels(1));
+    MappedKernels vectors, elements = TRY(kernels(1));
     if (tuning.tile && tuning.tile->holds(shape.length))
       vectors = TRY(bound_to_code(code, {TRY(normalization_rows_launch(shape, *tuning.tile))}));
     else if (!tuning.tile && vec > 1 && shape.vector(element) % vec == 0)

@@ -9,14 +9,14 @@ namespace kiln::cuda {
 namespace {
 
 /// The kernels that a step's tuning means, for its types and its window.
-struct Kernels {
+struct PoolKernels {
   int vec = 1;
   bool lines = false;
   std::optional<PoolPieces> pieces;
   std::optional<PoolTall> tall;
 
-  static Result<Kernels> make(const steps::Pooling& step, DType type, const PoolTuning& tuning) {
-    Kernels kernels{.vec = tuning.vec, .lines = tuning.lines, .pieces = {}, .tall = {}};
+  static Result<PoolKernels> make(const steps::Pooling& step, DType type, const PoolTuning& tuning) {
+    PoolKernels kernels{.vec = tuning.vec, .lines = tuning.lines, .pieces = {}, .tall = {}};
     const auto kind = static_cast<PoolKind>(step.kind);
     const auto& [kernel, strides, dilations, pads, same_upper, same_lower] = step.window;
     if (const auto& pieces = tuning.pieces)
@@ -55,7 +55,7 @@ struct AlignedLaunch {
   PoolLaunch launch;
   int64_t align;
 };
-Result<std::optional<AlignedLaunch>> fast_launch(const Kernels& kernels, const PoolShape& shape, DType type,
+Result<std::optional<AlignedLaunch>> fast_launch(const PoolKernels& kernels, const PoolShape& shape, DType type,
                                                  int num_sms) {
   const auto& [vec, lines, pieces, tall] = kernels;
   const bool vectors = vec > 1 && shape.x.channel == 1 && shape.y.channel == 1 && shape.channels % vec == 0;
@@ -73,7 +73,7 @@ Result<std::optional<AlignedLaunch>> fast_launch(const Kernels& kernels, const P
 
 LoadResult load(const steps::Pooling& step, const LoadArguments& arguments) {
   const PoolTuning tuning = TRY(from_record<PoolTuning>(arguments.spec.tuning));
-  Kernels kernels = TRY(Kernels::make(step, arguments.spec.inputs[0].dtype, tuning));
+  PoolKernels kernels = TRY(PoolKernels::make(step, arguments.spec.inputs[0].dtype, tuning));
   StepCode code = TRY(StepCode::load(arguments));
   const Function function = TRY(code.function(kernels.entry())), plain = TRY(code.function(pool_entry(1)));
   StepInputs inputs = TRY(StepInputs::upload(arguments));

@@ -6,15 +6,15 @@
 namespace kiln::cuda {
 namespace {
 
-using Kernels = std::vector<Kernel<ReduceLaunch>>;  // one or two
+using ReduceKernels = std::vector<Kernel<ReduceLaunch>>;  // one or two
 
-Result<Kernels> bound_to_code(const StepCode& code, std::vector<ReduceLaunch> launches) {
-  Kernels kernels;
+Result<ReduceKernels> bound_to_code(const StepCode& code, std::vector<ReduceLaunch> launches) {
+  ReduceKernels kernels;
   for (ReduceLaunch& launch : launches) kernels.push_back(TRY(code.kernel(std::move(launch))));
   return kernels;
 }
 
-Status run_reduce(const void* x, Kernels& kernels, const RunArguments& run) {
+Status run_reduce(const void* x, ReduceKernels& kernels, const RunArguments& run) {
   for (size_t i = 0; i < kernels.size(); ++i) {
     const bool is_last = i + 1 == kernels.size();
     ReduceArgument& argument = kernels[i].launch.argument;
@@ -63,7 +63,7 @@ LoadResult load(const steps::Reduce& step, const LoadArguments& arguments) {
       return reduce_launches(shape, tuning.columns, vec, step.averages(), num_sms);
     };
     int64_t align = int64_t{tuning.vec} * element;
-    Kernels vectors, elements = TRY(bound_to_code(code, launches(1)));
+    ReduceKernels vectors, elements = TRY(bound_to_code(code, launches(1)));
     std::optional<ReduceLaunch> staged;
     if (tuning.staged) staged = reduce_staged_launch(shape, element, step.averages(), num_sms);
     if (staged) {

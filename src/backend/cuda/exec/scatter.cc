@@ -14,15 +14,15 @@ Result<std::shared_ptr<IndexFault>> fault_of(CudaDevice& device, const StepShape
   return std::make_shared<IndexFault>(TRY(IndexFault::create(device, shapes.inputs[0], "its update is left out")));
 }
 
-struct Kernels {
+struct ScatterKernels {
   ScatterLaunch launch;
   Function copy, claim, write;
 };
 
 /// The widest units first; the last take any address.
-Result<std::vector<Kernels>> kernels_of(const ops::Scatter& op, int element_bytes, const StepCode& code,
-                                        const Function& claim, const StepShapes& shapes) {
-  std::vector<Kernels> ways;
+Result<std::vector<ScatterKernels>> kernels_of(const ops::Scatter& op, int element_bytes, const StepCode& code,
+                                               const Function& claim, const StepShapes& shapes) {
+  std::vector<ScatterKernels> ways;
   for (const int most : {16, element_bytes}) {
     const ScatterLaunch launch = TRY(scatter_launch(op, element_bytes, most, shapes.inputs[0], shapes.inputs[1]));
     const auto copy = code.function(scatter_copy_entry(launch.copy_bytes)),
@@ -37,7 +37,8 @@ Result<std::vector<Kernels>> kernels_of(const ops::Scatter& op, int element_byte
   return ways;
 }
 
-Status run_scatter(const StepInputs& inputs, std::vector<Kernels>& ways, int64_t* fault, const RunArguments& run) {
+Status run_scatter(const StepInputs& inputs, std::vector<ScatterKernels>& ways, int64_t* fault,
+                   const RunArguments& run) {
   const void *data = inputs.at(0, run), *updates = inputs.at(2, run);
   void* y = run.outputs[0];
   auto& [plan, copy, claim, write] = first_that(ways, [&](const ScatterLaunch& l) {
@@ -62,7 +63,7 @@ LoadResult load_writes(const ops::Scatter& op, int bytes, const LoadArguments& a
   StepInputs inputs = TRY(StepInputs::upload(arguments));
   return loaded_step([op, bytes, &device = arguments.device, code = std::move(code), claim,
                       inputs = std::move(inputs)](const StepShapes& shapes) -> BindResult {
-    std::vector<Kernels> ways = TRY(kernels_of(op, bytes, code, claim, shapes));
+    std::vector<ScatterKernels> ways = TRY(kernels_of(op, bytes, code, claim, shapes));
     const int64_t workspace_bytes = ways.back().launch.workspace_bytes();
     const auto fault = TRY(fault_of(device, shapes));
     auto run = [&inputs, ways = std::move(ways), fault](const RunArguments& run) mutable {

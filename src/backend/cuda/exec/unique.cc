@@ -8,14 +8,14 @@
 namespace kiln::cuda {
 namespace {
 
-struct Kernels {
+struct UniqueKernels {
   UniquePlan plan;
   std::vector<Kernel<TopKCall>> sort;
   std::optional<Kernel<UniquePlan::Call>> next_keys;  ///< of slices of several elements
   std::vector<Kernel<UniquePlan::Call>> calls;
 
-  static Result<Kernels> of(UniquePlan plan, const StepCode& code) {
-    Kernels all;
+  static Result<UniqueKernels> of(UniquePlan plan, const StepCode& code) {
+    UniqueKernels all;
     for (const TopKCall& call : plan.sort.calls) all.sort.push_back(TRY(code.kernel(call)));
     if (plan.argument.size > 1) all.next_keys = TRY(code.kernel(plan.next_keys));
     for (const UniquePlan::Call& call : plan.calls) all.calls.push_back(TRY(code.kernel(call)));
@@ -76,7 +76,8 @@ LoadResult load(const steps::Unique& step, const LoadArguments& arguments) {
                 "a unique of slices of ", slices.outer, " times ", slices.inner, " elements; 1 to ", kMostUniqueSlice,
                 " have a kernel here"));
     if (slices.length == 0) return bound_to_nothing();
-    Kernels kernels = TRY(Kernels::of(plan_unique(dtype, slices, shapes.outputs[1][0], step.op.sorted), code));
+    UniqueKernels kernels =
+        TRY(UniqueKernels::of(plan_unique(dtype, slices, shapes.outputs[1][0], step.op.sorted), code));
     const int64_t workspace_bytes = kernels.plan.workspace_bytes;
     auto run = [&inputs, &device, kernels = std::move(kernels)](const RunArguments& run) mutable -> Status {
       TRY(kernels.run(inputs.at(0, run), run));

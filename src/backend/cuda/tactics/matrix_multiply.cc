@@ -48,7 +48,8 @@ struct Product {
   GemmTraits traits;
   int64_t m, n, k, batches;
 };
-Product extents_of(const TacticContext& cx, const Region& region, const ops::MatrixMultiply& op) {
+Product extents_of(const TacticContext& cx, const Region& region, const ops::MatrixMultiply& op, bool packs,
+                   int64_t columns_each) {
   const TensorType &a = cx.graph.type(region.inputs[0]), &b = cx.graph.type(region.inputs[1]);
   const bool transpose_a = op.a == ops::MatrixOp::kTranspose, transpose_b = op.b == ops::MatrixOp::kTranspose;
   Product p;
@@ -61,15 +62,14 @@ Product extents_of(const TacticContext& cx, const Region& region, const ops::Mat
   Extent n{1, 1};
   if (op.b != ops::MatrixOp::kVector) n = transpose_b ? extent_of(b, 2, 8) : last_b;
   p.n = n.opt;
-  const bool packs = packs_b(cx, region, op);
   p.traits.a_k_major = !transpose_a;
   p.traits.a_align = last_a.divisor;
   p.traits.b_k_major = transpose_b || packs || op.b == ops::MatrixOp::kVector;
   p.traits.b_align = packs ? whole : last_b.divisor;
   p.traits.c_align = std::min<int64_t>(n.divisor, 8);
   p.traits.read_bytes = bytes_read_by_result(cx, region);
-  const int64_t results = volume(cx.graph.type(region.outputs[0]).opt_extents());
-  p.batches = std::max<int64_t>(1, results / std::max<int64_t>(1, p.m * p.n));
+  const int64_t sums = volume(cx.graph.type(region.outputs[0]).opt_extents()) * columns_each;
+  p.batches = std::max<int64_t>(1, sums / std::max<int64_t>(1, p.m * p.n));
   p.traits.b_constant = cx.graph.constant(region.inputs[1]) != nullptr;
   const bool one_matrix = shares_b(b);
   const bool vectors = op.a == ops::MatrixOp::kVector || op.b == ops::MatrixOp::kVector;
@@ -86,13 +86,18 @@ Product extents_of(const TacticContext& cx, const Region& region, const ops::Mat
 
 }  // namespace
 
+std::vector<GemmCandidate> product_candidates(const TacticContext& cx, const Region& region,
+                                              const ops::MatrixMultiply& op, bool packs_b, int64_t columns_each) {
+  const Product p = extents_of(cx, region, op, packs_b, columns_each);
+  return gemm_candidates(p.traits, p.m, p.n, p.k, p.batches, machine_of(cx));
+}
+
 std::vector<Variant> product_variants(const TacticContext& cx, const Region& region, const ops::MatrixMultiply& op) {
-  const Product p = extents_of(cx, region, op);
-  const Machine machine = machine_of(cx);
+  const bool packs = packs_b(cx, region, op);
   std::vector<Variant> result;
-  for (const GemmCandidate& candidate : gemm_candidates(p.traits, p.m, p.n, p.k, p.batches, machine)) {
+  for (const GemmCandidate& candidate : product_candidates(cx, region, op, packs)) {
     result.push_back(contraction_variant(cx, region, candidate.kernel.name(), {}, candidate.estimate_us));
-    result.back().params = to_record(ProductTuning{candidate.kernel, packs_b(cx, region, op), {}});
+    result.back().params = to_record(ProductTuning{candidate.kernel, packs, {}});
   }
   keep_likeliest(cx, result);
   return result;

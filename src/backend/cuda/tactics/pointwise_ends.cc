@@ -8,6 +8,7 @@
 #include "backend/cuda/tactics/cublaslt.h"
 #include "backend/cuda/tactics/cudnn.h"
 #include "backend/cuda/tactics/deconvolution.h"
+#include "backend/cuda/tactics/gated_product.h"
 #include "backend/cuda/tactics/matrix_multiply.h"
 #include "backend/cuda/tactics/nest.h"
 #include "backend/cuda/tactics/normalization.h"
@@ -20,13 +21,11 @@ namespace kiln::cuda {
 
 template <>
 TacticList tactics_of<AnyPointwise>() {
-  static const Tactic* const kEnds[] = {&squeeze_excite_tactic(),   &byte_convolution_tactic(),
-                                        &byte_product_tactic(),     &weight_only_tactic(),
-                                        &convolution_tactic(),      &joined_convolution_tactic(),
-                                        &matrix_multiply_tactic(),  &deconvolution_tactic(),
-                                        &nest_of_views_tactic(),    &nest_tactic(),
-                                        &cublaslt_product_tactic(), &cublaslt_point_tactic(),
-                                        &cublaslt_byte_tactic(),    &cudnn_tactic()};
+  static const Tactic* const kEnds[] = {
+      &squeeze_excite_tactic(), &byte_convolution_tactic(),   &byte_product_tactic(),  &weight_only_tactic(),
+      &convolution_tactic(),    &joined_convolution_tactic(), &gated_product_tactic(), &matrix_multiply_tactic(),
+      &deconvolution_tactic(),  &nest_of_views_tactic(),      &nest_tactic(),          &cublaslt_product_tactic(),
+      &cublaslt_point_tactic(), &cublaslt_byte_tactic(),      &cudnn_tactic()};
   return kEnds;
 }
 

@@ -13,7 +13,7 @@
 namespace kiln::cuda {
 namespace {
 
-class SharedMemory : public testing::Test {
+class SharedMemory : public ::testing::Test {
  protected:
   SharedMemory() {
     fake_cuda_control().reset();

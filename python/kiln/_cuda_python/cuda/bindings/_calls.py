@@ -50,7 +50,8 @@ class Handle:
 
 
 def address(value):
-    """The address that a pointer's argument means, and what has to live as long as the call."""
+    """The address that a pointer's argument means, and what keeps memory there until the call returns: a bytearray moves
+    when it grows, which it refuses to while a view of it lives."""
     if value is None:
         return 0, None
     if isinstance(value, np.ndarray):
@@ -87,6 +88,7 @@ _POINTER = ctypes.c_void_p, address
 _INTEGERS = {
     "int": _integer(ctypes.c_int, -(2**31), 2**31 - 1),
     "unsigned": _integer(ctypes.c_uint, 0, 2**32 - 1),
+    "byte": _integer(ctypes.c_int, 0, 255),
     "size": _integer(ctypes.c_size_t, 0, 2**64 - 1),
     "flags64": _integer(ctypes.c_ulonglong, 0, 2**64 - 1),
 }
@@ -116,16 +118,20 @@ def _result_type(name, types):
 
 
 def define(line, types, error):
-    """The function that a line describes: its C name, `name:type` of an argument, `>type` of a result, as C orders them.
+    """The function that a line describes: its name, `name:type` of an argument, `>type` of a result, `=number` of an argument
+    that is always the same, as C orders them. `name=other` is the C function `other`, under a name of its own.
 
     It returns a tuple: the error, and the results, which are None where it failed.
     """
-    name, *words = line.split()
-    function = getattr(library, name)
-    arguments, results = [], []
+    first, *words = line.split()
+    name, _, other = first.partition("=")
+    function = getattr(library, other or name)
+    arguments, results, values = [], [], [None] * len(words)
     for position, word in enumerate(words):
         if word[0] == ">":
             results.append((position, *_result_type(word[1:], types)))
+        elif word[0] == "=":
+            values[position] = ctypes.c_int(int(word[1:]))
         else:
             called, _, kind = word.partition(":")
             arguments.append((position, called, *_argument_type(kind, types)))
@@ -134,18 +140,18 @@ def define(line, types, error):
     def call(*given, **others):
         if len(given) + len(others) != len(names) or any(key not in names[len(given):] for key in others):
             raise TypeError(f"{name}() takes {', '.join(names) or 'no arguments'}")
-        values, alive = [None] * len(words), []
+        passed, alive = list(values), []
         for (position, called, kind, convert), value in zip(arguments, [*given, *(others[key] for key in names[len(given):])]):
             try:
                 number, holder = convert(value)
             except (TypeError, ValueError, OverflowError) as problem:
                 raise type(problem)(f"{name}(): {called}: {problem}") from None
-            values[position] = kind(number)
+            passed[position] = kind(number)
             alive.append(holder)
         made = [kind() for _, kind, _ in results]
         for (position, _, _), place in zip(results, made):
-            values[position] = ctypes.byref(place)
-        status = error(function(*values))
+            passed[position] = ctypes.byref(place)
+        status = error(function(*passed))
         if not results:
             return (status,)
         return (status, *(None if status.value else read(place) for (_, _, read), place in zip(results, made)))
@@ -163,7 +169,7 @@ def named(call, name, names):
 def missing(module):
     """The `__getattr__` of a module of the stand-in."""
     def get(name):
-        raise AttributeError(f"Kiln's stand-in for cuda-python has no {module}.{name}: it has memory, copies, streams, events and graphs, "
-                             "and no kernels of CUDA")
+        raise AttributeError(f"Kiln's stand-in for cuda-python has no {module}.{name}: dir({module}) lists what it has, "
+                             "which is no kernels, nodes of graphs, textures or virtual memory")
 
     return get

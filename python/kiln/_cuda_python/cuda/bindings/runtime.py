@@ -2,7 +2,7 @@
 import ctypes
 import enum
 
-from . import _calls
+from . import _calls, _device_attributes, _device_properties
 
 _NO_NAME = _calls.library.cudaGetErrorName(-1)
 cudaError_t = enum.IntEnum(
@@ -47,29 +47,35 @@ class cudaStreamCaptureMode(enum.IntEnum):
     cudaStreamCaptureModeRelaxed = 2
 
 
-class cudaDeviceAttr(enum.IntEnum):
-    """Facts about a device, those that programs around an engine ask for."""
+class cudaLimit(enum.IntEnum):
+    """Limits of kernels. The CPU has none of them."""
 
-    cudaDevAttrMaxThreadsPerBlock = 1
-    cudaDevAttrMaxSharedMemoryPerBlock = 8
-    cudaDevAttrWarpSize = 10
-    cudaDevAttrClockRate = 13
-    cudaDevAttrMultiProcessorCount = 16
-    cudaDevAttrIntegrated = 18
-    cudaDevAttrCanMapHostMemory = 19
-    cudaDevAttrConcurrentKernels = 31
-    cudaDevAttrMemoryClockRate = 36
-    cudaDevAttrGlobalMemoryBusWidth = 37
-    cudaDevAttrL2CacheSize = 38
-    cudaDevAttrAsyncEngineCount = 40
-    cudaDevAttrUnifiedAddressing = 41
-    cudaDevAttrComputeCapabilityMajor = 75
-    cudaDevAttrComputeCapabilityMinor = 76
-    cudaDevAttrStreamPrioritiesSupported = 78
-    cudaDevAttrManagedMemory = 83
-    cudaDevAttrConcurrentManagedAccess = 89
-    cudaDevAttrHostRegisterSupported = 99
-    cudaDevAttrMemoryPoolsSupported = 115
+    cudaLimitStackSize = 0
+    cudaLimitPrintfFifoSize = 1
+    cudaLimitMallocHeapSize = 2
+    cudaLimitDevRuntimeSyncDepth = 3
+    cudaLimitDevRuntimePendingLaunchCount = 4
+    cudaLimitMaxL2FetchGranularity = 5
+    cudaLimitPersistingL2CacheSize = 6
+
+
+class cudaGraphExecUpdateResult(enum.IntEnum):
+    """Why a graph could not be updated in place."""
+
+    cudaGraphExecUpdateSuccess = 0
+    cudaGraphExecUpdateError = 1
+    cudaGraphExecUpdateErrorTopologyChanged = 2
+    cudaGraphExecUpdateErrorNodeTypeChanged = 3
+    cudaGraphExecUpdateErrorFunctionChanged = 4
+    cudaGraphExecUpdateErrorParametersChanged = 5
+    cudaGraphExecUpdateErrorNotSupported = 6
+    cudaGraphExecUpdateErrorUnsupportedFunctionChange = 7
+    cudaGraphExecUpdateErrorAttributesChanged = 8
+
+
+cudaDeviceAttr = _device_attributes.runtime_enum(__name__)
+cudaDeviceProp = _device_properties.cudaDeviceProp
+cudaUUID_t = _device_properties.cudaUUID_t
 
 
 class cudaStream_t(_calls.Handle):
@@ -94,6 +100,45 @@ class cudaGraphExec_t(_calls.Handle):
     """A graph that is ready to be launched."""
 
     __slots__ = ()
+
+
+class cudaGraphNode_t(_calls.Handle):
+    """A piece of a graph's work."""
+
+    __slots__ = ()
+
+
+class cudaHostFn_t(_calls.Handle):
+    """The address of a C function that a stream calls, `void (*)(void*)`."""
+
+    __slots__ = ()
+
+
+class cudaStreamCallback_t(_calls.Handle):
+    """The address of a C function that a stream calls, `void (*)(cudaStream_t, cudaError_t, void*)`."""
+
+    __slots__ = ()
+
+
+class cudaGraphExecUpdateResultInfo(ctypes.Structure):
+    """What cudaGraphExecUpdate says."""
+
+    _fields_ = [("_result", ctypes.c_int), ("_error_node", ctypes.c_void_p), ("_error_from_node", ctypes.c_void_p)]
+
+    @property
+    def result(self):
+        """Whether the graph was updated, or why not."""
+        return cudaGraphExecUpdateResult(self._result)
+
+    @property
+    def errorNode(self):
+        """The node of the new graph, or null."""
+        return cudaGraphNode_t(self._error_node or 0)
+
+    @property
+    def errorFromNode(self):
+        """The node of the old graph, or null."""
+        return cudaGraphNode_t(self._error_from_node or 0)
 
 
 class cudaPointerAttributes(ctypes.Structure):
@@ -139,8 +184,13 @@ cudaInitDevice device:int deviceFlags:unsigned flags:unsigned
 cudaSetDeviceFlags flags:unsigned
 cudaGetDeviceFlags >unsigned
 cudaDeviceGetAttribute >int attr:cudaDeviceAttr device:int
+cudaGetDeviceProperties >cudaDeviceProp device:int
 cudaDeviceGetStreamPriorityRange >int >int
 cudaDeviceCanAccessPeer >int device:int peerDevice:int
+cudaDeviceEnablePeerAccess peerDevice:int flags:unsigned
+cudaDeviceDisablePeerAccess peerDevice:int
+cudaDeviceSetLimit limit:cudaLimit value:size
+cudaDeviceGetLimit >size limit:cudaLimit
 cudaDeviceSynchronize
 cudaDeviceReset
 cudaMalloc >pointer size:size
@@ -173,6 +223,7 @@ cudaStreamQuery stream:cudaStream_t
 cudaStreamWaitEvent stream:cudaStream_t event:cudaEvent_t flags:unsigned
 cudaStreamGetPriority hStream:cudaStream_t >int
 cudaStreamGetFlags hStream:cudaStream_t >unsigned
+cudaStreamAddCallback stream:cudaStream_t callback:pointer userData:pointer flags:unsigned
 cudaLaunchHostFunc stream:cudaStream_t fn:pointer userData:pointer
 cudaStreamBeginCapture stream:cudaStream_t mode:cudaStreamCaptureMode
 cudaStreamEndCapture stream:cudaStream_t >cudaGraph_t
@@ -190,6 +241,7 @@ cudaGraphInstantiate >cudaGraphExec_t graph:cudaGraph_t flags:flags64
 cudaGraphInstantiateWithFlags >cudaGraphExec_t graph:cudaGraph_t flags:flags64
 cudaGraphUpload graphExec:cudaGraphExec_t stream:cudaStream_t
 cudaGraphLaunch graphExec:cudaGraphExec_t stream:cudaStream_t
+cudaGraphExecUpdate hGraphExec:cudaGraphExec_t hGraph:cudaGraph_t >cudaGraphExecUpdateResultInfo
 cudaGraphExecDestroy graphExec:cudaGraphExec_t
 cudaGraphDestroy graph:cudaGraph_t
 cudaProfilerStart
@@ -216,6 +268,28 @@ def cudaGetErrorName(error):
 def cudaGetErrorString(error):
     """cudaGetErrorString(error): the error in words, as bytes."""
     return cudaError_t.cudaSuccess, _calls.library.cudaGetErrorString(int(error))
+
+
+def cudaDeviceGetPCIBusId(length, device):
+    """cudaDeviceGetPCIBusId(length, device): a device's place on PCI, as bytes, cut off at `length` with its final zero."""
+    text = ctypes.create_string_buffer(max(1, length))
+    error = _error(_calls.library.cudaDeviceGetPCIBusId(text, ctypes.c_int(length), ctypes.c_int(device)))
+    return error, None if error else text.value
+
+
+def cudaThreadExchangeStreamCaptureMode(mode):
+    """cudaThreadExchangeStreamCaptureMode(mode): sets this thread's mode, and returns what it was."""
+    exchanged = ctypes.c_int(mode)
+    error = _error(_calls.library.cudaThreadExchangeStreamCaptureMode(ctypes.byref(exchanged)))
+    return error, None if error else cudaStreamCaptureMode(exchanged.value)
+
+
+def cudaGraphGetNodes(graph, numNodes=0):
+    """cudaGraphGetNodes(graph, numNodes=0): up to `numNodes` nodes of a graph, and how many it has."""
+    count = ctypes.c_size_t(numNodes)
+    nodes = (ctypes.c_void_p * numNodes)() if numNodes else None
+    error = _error(_calls.library.cudaGraphGetNodes(ctypes.c_void_p(int(graph)), nodes, ctypes.byref(count)))
+    return (error, None, None) if error else (error, [cudaGraphNode_t(node or 0) for node in nodes or []], count.value)
 
 
 class cudaMemAllocationType(enum.IntEnum):
@@ -268,7 +342,7 @@ class cudaMemPoolProps:
 
 
 class cudaMemPool_t(_calls.Handle):
-    """A pool of memory. Kiln's runtime has one, so that pools differ in their settings alone, which mean nothing to it."""
+    """A pool of memory. All memory that streams allocate comes from one place, which every pool stands for."""
 
     __slots__ = ()
 

@@ -117,7 +117,7 @@ Window image(int64_t height, int64_t width, int64_t kernel, int64_t stride = 1) 
   return w;
 }
 
-class EveryTarget : public testing::TestWithParam<Target> {};
+class EveryTarget : public ::testing::TestWithParam<Target> {};
 TEST_P(EveryTarget, Products) {
   const ScopedTarget scope(GetParam());
   for (const int64_t m : {1, 2, 3, 5, 13, 100})
@@ -359,7 +359,7 @@ TEST_P(EveryTarget, SumsThatPairsOf16BitsWouldSaturate) {
   contract(team, shape, x.data(), *packed, {1, 0, false, &one, true}, {.floats = &y}, {}, workspace->data());
   EXPECT_EQ(y, 8 * 255 * 127);
 }
-INSTANTIATE_TEST_SUITE_P(Of, EveryTarget, testing::Values(Target::kAvx2, Target::kAvx512, Target::kNeon));
+INSTANTIATE_TEST_SUITE_P(Of, EveryTarget, ::testing::Values(Target::kAvx2, Target::kAvx512, Target::kNeon));
 
 }  // namespace
 }  // namespace kiln::cpu

@@ -7,6 +7,7 @@
 #include "backend/cpu/kernels/lanes/reduce_in_kind.h"
 #include "backend/cpu/kernels/targets.h"
 #include "base/error.h"
+#include "tensor/compute_types.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/kernels/lanes/reduce.cc"
 #include <hwy/foreach_target.h>
@@ -213,7 +214,7 @@ namespace kiln::cpu {
 
 bool can_reduce(DType in, DType out) {
   const auto narrow = [](DType t) { return is_kernel_float(t); };
-  return (narrow(in) && narrow(out)) || ((is_index(in) || in == DType::kF64) && in == out);
+  return (narrow(in) && narrow(out)) || (is_own_kind(in) && in == out);
 }
 
 void reduce(Team& team, Reduction kind, const ReduceShape& shape, DType in, const void* x, DType out, void* y,

@@ -58,14 +58,10 @@ void to_integer(const NestCall& call) {
 }  // namespace
 
 NestKernel find_double_kernel(ScalarFn fn) {
-  using enum ScalarFn;
   NestKernel kernel = nullptr;
-  with_scalar_fn<kRelu, kGeluTanh>(fn, [&]<ScalarFn kFn>() { kernel = run_activation<kFn>; });
-  with_scalar_fn<kExp, kErf>(fn, [&]<ScalarFn kFn>() { kernel = run_unary<kFn>; });
-  with_scalar_fn<kSign, kIsNan>(fn, [&]<ScalarFn kFn>() { kernel = run_unary<kFn>; });
-  with_scalar_fn<kSum, kFloorDiv>(fn, [&]<ScalarFn kFn>() { kernel = run_element_wise<kFn>; });
-  with_scalar_fn<kEqual, kLess>(fn, [&]<ScalarFn kFn>() { kernel = run_element_wise<kFn>; });
-  with_scalar_fn<kMod, kMod>(fn, [&]<ScalarFn kFn>() { kernel = run_element_wise<kFn>; });
+  with_float_fn(
+      fn, [&]<ScalarFn kFn>() { kernel = run_activation<kFn>; }, [&]<ScalarFn kFn>() { kernel = run_unary<kFn>; },
+      [&]<ScalarFn kFn>() { kernel = run_element_wise<kFn>; });
   return kernel;
 }
 

@@ -107,7 +107,7 @@ TEST(NestFloat, EveryFunctionOfOneArgumentIsWithinItsBound) {
       std::vector<float> y(x.size());
       const NestKernel kernel = find_nest_kernel(bound.fn, DType::kF32);
       ASSERT_NE(kernel, nullptr) << name_of(bound.fn);
-      kernel({{x.data()}, y.data(), static_cast<int64_t>(x.size()), float(bound.alpha), float(bound.beta)});
+      kernel({{x.data()}, y.data(), static_cast<int64_t>(x.size()), bound.alpha, bound.beta});
       double worst = 0, worst_x = 0;
       for (size_t i = 0; i < x.size(); ++i) {
         const double e = excess(reference(bound, x[i]), y[i], x[i], bound);

@@ -13,7 +13,7 @@ struct NestCall {
   const void* in[3];
   void* out;
   int64_t count;
-  float alpha, beta;
+  double alpha, beta;  ///< of activations
 };
 using NestKernel = void (*)(const NestCall&);
 

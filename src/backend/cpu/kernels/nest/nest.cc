@@ -88,8 +88,8 @@ Status Nest::build() {
     step.num_args = arity(i.fn);
     for (int a = 0; a < step.num_args; ++a) step.args[a] = resolve(i.args[a]);
     step.output = -1;
-    step.alpha = static_cast<float>(i.alpha);
-    step.beta = static_cast<float>(i.beta);
+    step.alpha = i.alpha;
+    step.beta = i.beta;
     moved[at] = static_cast<int>(steps_.size());
     steps_.push_back(step);
     width_ = std::max(width_, register_size(i.result));

@@ -37,7 +37,7 @@ class Nest {
     int num_args;
     int slot;    // where the result goes, if not to an output at once
     int output;  // the output that it may go to at once, or -1
-    float alpha, beta;
+    double alpha, beta;
   };
   class Run;
   friend class Run;

@@ -270,11 +270,11 @@ TEST(Nest, TooLong) {
   EXPECT_EQ(nest.error().message, "a nest of 65 instructions; at most 64 are possible");
 }
 TEST(Nest, EveryFunctionOfProgramsHasAKernel) {
-  for (int fn = 0; fn < static_cast<int>(ScalarFn::kSelect); ++fn)
+  for (int fn = 0; fn < kNumScalarFns; ++fn)
     for (int type = 0; type < kNumDTypes; ++type) {
       const auto f = static_cast<ScalarFn>(fn);
       const auto t = static_cast<DType>(type);
-      if (!is_nest_type(t)) continue;
+      if (!is_nest_type(t) || f == kSelect || f == kCast || f == kIdentity) continue;
       EXPECT_EQ(has_nest_function(f, t), find_nest_kernel(f, t) != nullptr) << name_of(f) << name_of(t);
     }
 }

@@ -37,8 +37,9 @@ struct BF16 {
   static HWY_INLINE Wide load(Stored x) { return double{bfloat16_to_float(x)}; }
   static HWY_INLINE Stored store(Wide y) { return float_to_bfloat16(static_cast<float>(y)); }
 };
+/// A type whose sums are of that type: double, and unsigned integers, which wrap.
 template <class U>
-struct Own {  // integers wrap
+struct Own {
   using Stored = U;
   using Wide = U;
   static HWY_INLINE Wide load(Stored x) { return x; }

@@ -53,6 +53,7 @@ void AttentionSearch::add(const AttentionFamily& family, int64_t depth, const Sh
   k.family = &family;
   k.depth = std::max(k.depth, depth);
   k.warps = shape.warps, k.rows = shape.rows, k.keys = shape.keys, k.stages = shape.stages, k.turns = shape.turns;
+  k.cluster = shape.cluster;
   if (family.shared_bytes(k) > machine.shared_bytes) return;
   found.push_back({k, 1.5 + 1e6 * row_of(family).cycles(k, traits, machine) / machine.clock_hz});
 }

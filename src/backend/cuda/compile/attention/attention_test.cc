@@ -77,6 +77,33 @@ TEST(AttentionKernel, HeadsOfOneQueryShareABlock) {
   EXPECT_EQ(a.mask_strides.row, 0);
   EXPECT_GE(a.causal_offset, a.keys - 1);  // each of the four sees all keys
 }
+/// Decoding at batch 1: eight tiles for 132 multiprocessors.
+TEST(AttentionKernel, FewTilesAreSharedByClusters) {
+  const auto largest = [](int64_t heads, int64_t keys, int compute) {
+    Machine machine;
+    machine.compute = compute;
+    int64_t result = 0;
+    for (const AttentionCandidate& c : attention_candidates({.joined = true, .keys = keys, .heads = heads}, machine))
+      result = std::max(result, c.kernel.cluster);
+    return result;
+  };
+  EXPECT_EQ(largest(8, 1025, 90), 8);
+  EXPECT_EQ(largest(100, 1025, 90), 2);
+  EXPECT_EQ(largest(1000, 1025, 90), 1);
+  EXPECT_EQ(largest(8, 300, 90), 2) << "each warp has keys";
+  EXPECT_EQ(largest(8, 1025, 80), 1) << "no clusters there";
+  AttentionKernel kernel;
+  kernel.family = &kAttentionSplit;
+  kernel.cluster = 4;
+  EXPECT_TRUE(kernel.check());
+  AttentionArguments a{
+      .batch = 1, .heads = 8, .kv_heads = 8, .queries = 2, .keys = 1000, .depth = 64, .value_depth = 64};
+  const LaunchShape shape = plan_attention(kernel, a, 132)->shape;
+  EXPECT_EQ(shape.grid[0], 32u);
+  EXPECT_EQ(shape.cluster, 4u);
+  kernel.family = &kAttentionMma;
+  EXPECT_FALSE(kernel.check());
+}
 TEST(AttentionKernel, PlansCoverTheQueries) {
   AttentionKernel kernel;
   AttentionArguments arguments{
@@ -122,7 +149,7 @@ TEST(AttentionKernel, MakesBytes) {
         const bool is_hopper = c.kernel.family == &kAttentionWgmma;
         const auto architectures = std::span(kArchitecturesOfFp8).first(is_hopper ? 1 : 2);
         ASSERT_NO_FATAL_FAILURE(expect_compiles(source_of(c.kernel), architectures));
-        if (testing::Test::IsSkipped()) return;
+        if (::testing::Test::IsSkipped()) return;
       }
       EXPECT_GE(tried.size(), 2u) << name_of(element);
     }
@@ -181,7 +208,7 @@ TEST(AttentionKernel, BytesCompile) {
           tried.insert(str(kernel.warps, ' ', kernel.rows, ' ', kernel.keys));
           ASSERT_NO_FATAL_FAILURE(expect_compiles(source_of(kernel), std::span(kArchitecturesOfFp8).first(1)))
               << kernel.name();
-          if (testing::Test::IsSkipped()) return;
+          if (::testing::Test::IsSkipped()) return;
         }
   EXPECT_EQ(tried.size(), attention_candidates({.operand = DType::kI8}, {}).size());
   const AttentionTraits plain{.has_mask = true, .operand = DType::kI8, .rounds_weights = true};
@@ -190,9 +217,15 @@ TEST(AttentionKernel, BytesCompile) {
 TEST(AttentionKernel, AllCompile) {
   for (const char* arch : {"sm_80", "sm_90a", "sm_100a"}) {
     Compiler compiler(arch);
-    for (const DType element : {DType::kF16, DType::kF32})
-      for (const AttentionCandidate& c : attention_candidates(
-               {.element = element, .has_mask = element == DType::kF16, .joined = true, .tf32 = true}, {})) {
+    for (const auto& [element, depth] :
+         {std::pair{DType::kF16, int64_t{64}}, {DType::kF32, 64}, {DType::kF16, 16}, {DType::kBF16, 128}})
+      for (const AttentionCandidate& c : attention_candidates({.element = element,
+                                         .depth = depth,
+                                         .has_mask = element == DType::kF16,
+                                         .joined = true,
+                                         .tf32 = true,
+                                         .keys = 4096},
+                                                              {})) {
         const auto cubin = compiler.compile(source_of(c.kernel));
         if (!cubin && cubin.error().code == Code::kNotFound) GTEST_SKIP() << cubin.error().message;
         ASSERT_TRUE(cubin) << arch << ' ' << c.kernel.name() << ": " << cubin.error().message;

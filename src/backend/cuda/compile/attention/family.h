@@ -12,6 +12,7 @@ class AttentionSearch {
   struct Shape {
     int64_t warps, rows, keys, stages = 2;
     bool turns = false;
+    int64_t cluster = 1;
   };
   AttentionSearch(const AttentionTraits& traits, const Machine& machine);
 
@@ -41,7 +42,8 @@ struct AttentionSource {
 
 /// Blocks that a multiprocessor has to do, at the optimum.
 inline double blocks_each(const AttentionKernel& kernel, const AttentionTraits& traits, const Machine& machine) {
-  return static_cast<double>(ceil_div(traits.queries, kernel.queries()) * traits.heads) / machine.multiprocessors;
+  const int64_t blocks = ceil_div(traits.queries, kernel.queries()) * traits.heads * kernel.cluster;
+  return static_cast<double>(blocks) / machine.multiprocessors;
 }
 inline double steps_of(const AttentionTraits& traits, int64_t keys) {
   return static_cast<double>(ceil_div(traits.keys, keys));

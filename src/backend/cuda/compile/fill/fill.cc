@@ -1,11 +1,12 @@
 #include "backend/cuda/compile/fill/fill.h"
 
 #include "backend/cuda/compile/nest/function.h"
+#include "tensor/compute_types.h"
 
 namespace kiln::cuda {
 
 bool can_fill(FillOperation operation, DType type) {
-  if (is_kernel_float(type) || type == DType::kF64) return true;
+  if (is_compute_float(type)) return true;
   return operation == FillOperation::kLinspace && is_index(type);
 }
 

@@ -32,13 +32,22 @@ KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue, const
                       is_quick(epilogue)};
   source.choices.set("Element", element_name(kernel.types.a)).set("Result", element_name(kernel.types.out));
   source.choices.set("terms", kernel.types.is_mixed() ? 2 : 1);
-  source.choices.set("narrow_sums", scales && scales->narrow_sums);
+  source.choices.set("narrow_sums", scales && scales->narrow_sums).set("pairs", false);
   add_choices(source, to_record(kernel));
   if (kernel.reads_maps()) source.prelude += wgmma_source(kernel.tile.bn, kernel.types.a);
   if (kernel.sums_parts()) {
     source.choices.set("splits", 2);  // the text is the same for any number
     source.end = "#include \"gemm/reduce.cuh\"\n";
   }
+  return source;
+}
+
+KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue, const NestProgram& gate) {
+  KernelSource source = source_of(kernel, epilogue);
+  source.prelude += str("#include \"vocabulary.cuh\"\nnamespace kiln {\n",
+                        nest_device_function(gate, "epilogue_gate", NestRounding::kStores), "}  // namespace kiln\n");
+  source.choices.set("pairs", true);
+  source.quick = only_halves(gate);
   return source;
 }
 

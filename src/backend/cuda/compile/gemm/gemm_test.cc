@@ -345,6 +345,29 @@ TEST(Gemm, HopperKernelsCompile) {
     EXPECT_GE(compiled, 3);
   }
 }
+TEST(Gemm, GatesCompile) {
+  constexpr DType kF16 = DType::kF16;
+  const NestProgram gate{
+      {{ScalarFn::kSigmoid, kF16, kF16, {~0}}, {ScalarFn::kProd, kF16, kF16, {0, ~1}}}, {kF16, kF16}, {kF16}, {1}};
+  GemmTraits traits = kHalf;
+  traits.one_batch_axis = true;
+  for (const char* arch : {"sm_80", "sm_90a", "sm_100a"}) {
+    Compiler compiler(arch);
+    const Machine machine{.compute = arch == std::string_view("sm_80")    ? 80
+                                     : arch == std::string_view("sm_90a") ? 90
+                                                                          : 100};
+    std::set<const GemmFamily*> compiled;
+    for (const int64_t m : {4, 512})
+      for (const GemmCandidate& c : gemm_candidates(traits, m, 1024, 256, 1, machine)) {
+        if (!c.kernel.may_gate() || !compiled.insert(c.kernel.family).second) continue;
+        const auto cubin = compiler.compile(source_of(c.kernel, {.bias = kF16}, gate));
+        if (!cubin && cubin.error().code == Code::kNotFound) GTEST_SKIP() << cubin.error().message;
+        ASSERT_TRUE(cubin) << arch << ' ' << c.kernel.name() << ": " << cubin.error().message;
+      }
+    EXPECT_EQ(compiled.size(), machine.compute == 90 ? 3u : 2u) << arch;
+  }
+}
+
 TEST(Gemm, KernelsSurviveTheirRecords) {
   for (const GemmCandidate& c : gemm_candidates(kHalf, 64, 512, 4096, 1, {}))
     EXPECT_EQ(to_record(*from_record<GemmKernel>(to_record(c.kernel))), to_record(c.kernel));

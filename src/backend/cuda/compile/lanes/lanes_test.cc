@@ -358,7 +358,7 @@ TEST(SoftmaxKernel, AllCompile) {
     for (const int cols : {2, 21, 97, 128})  // a thread's, a team's, odd ones, whole vectors
       ASSERT_NO_FATAL_FAILURE(
           expect_compiles(softmax_source(type, {.tile = short_row_tile(1 << 20, cols, bits_of(type) / 8, kSms)})));
-    if (testing::Test::IsSkipped()) return;
+    if (::testing::Test::IsSkipped()) return;
   }
 }
 TEST(ReduceKernel, AllCompile) {
@@ -369,7 +369,7 @@ TEST(ReduceKernel, AllCompile) {
     ASSERT_NO_FATAL_FAILURE(expect_compiles(reduce_source({{.columns = true, .vec = vec}, type, Fold::kSum})));
     ASSERT_NO_FATAL_FAILURE(expect_compiles(reduce_source({{.staged = true}, type, Fold::kSum})));
     ASSERT_NO_FATAL_FAILURE(expect_compiles(reduce_axes_source(type, Fold::kMin)));
-    if (testing::Test::IsSkipped()) return;
+    if (::testing::Test::IsSkipped()) return;
   }
 }
 TEST(NormalizationKernel, AllCompile) {
@@ -390,7 +390,7 @@ TEST(NormalizationKernel, AllCompile) {
     NormalizationKernels apart{type, type, {}, false, type == DType::kF32 ? 4 : 8};
     apart.apart = apart.slices = true;
     ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source(apart)));
-    if (testing::Test::IsSkipped()) return;
+    if (::testing::Test::IsSkipped()) return;
   }
 }
 TEST(NormalizationKernel, CompileToBytes) {
@@ -403,7 +403,7 @@ TEST(NormalizationKernel, CompileToBytes) {
         ASSERT_NO_FATAL_FAILURE(expect_compiles(normalization_source(kernels),
                                                 is_fp8 ? std::span<const char* const>(kArchitecturesOfFp8)
                                                        : std::span<const char* const>(kTestedArchitectures)));
-        if (testing::Test::IsSkipped()) return;
+        if (::testing::Test::IsSkipped()) return;
       }
 }
 

@@ -42,14 +42,14 @@ TEST(MoveKernel, AllCompile) {
     std::vector<MoveKernel> kernels{{kMove, bytes}, {kMany, bytes}, {kWide, bytes}, {kTranspose, bytes}};
     if (bytes <= 4) kernels.push_back({kTransposeVectors, bytes});
     ASSERT_NO_FATAL_FAILURE(expect_compiles(move_source(kernels)));
-    if (testing::Test::IsSkipped()) return;
+    if (::testing::Test::IsSkipped()) return;
   }
 }
 TEST(SliceKernel, AllCompile) {
   for (const int bytes : {1, 2, 4, 8})
     for (const SliceMode mode : {SliceMode::kFill, SliceMode::kReflect}) {
       ASSERT_NO_FATAL_FAILURE(expect_compiles(slice_source(bytes, mode)));
-      if (testing::Test::IsSkipped()) return;
+      if (::testing::Test::IsSkipped()) return;
     }
 }
 

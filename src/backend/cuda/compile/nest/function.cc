@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
+#include <limits>
 
 namespace kiln::cuda {
 namespace {
@@ -18,15 +20,22 @@ Held held_as(DType type) {
 /// A value of ScalarFn; its name stands in a comment behind it.
 std::string enumerator(ScalarFn fn) { return str("static_cast<kiln::ScalarFn>(", static_cast<int>(fn), ')'); }
 
-/// A float exactly.
+/// A finite number in so many digits, with a point or an exponent.
+std::string digits_of(double value, int digits) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.*g", digits, value);
+  return std::strpbrk(text, ".e") ? text : str(text, ".0");
+}
+/// A number exactly, as a float or as a double.
 std::string literal(float value) {
   if (std::isnan(value)) return "__int_as_float(0x7fffffff)";
   if (std::isinf(value)) return value > 0 ? "__int_as_float(0x7f800000)" : "__int_as_float(0xff800000)";
-  char digits[32];
-  std::snprintf(digits, sizeof digits, "%.9g", static_cast<double>(value));
-  std::string text(digits);
-  if (text.find_first_of(".e") == text.npos) text += ".0";
-  return text + "f";
+  return digits_of(static_cast<double>(value), std::numeric_limits<float>::max_digits10) + 'f';
+}
+std::string literal(double value) {
+  if (std::isnan(value)) return "__longlong_as_double(0x7fffffffffffffffll)";
+  if (std::isinf(value)) return str(value > 0 ? "" : "-", "__longlong_as_double(0x7ff0000000000000ll)");
+  return digits_of(value, std::numeric_limits<double>::max_digits10);
 }
 
 class Writer {
@@ -90,8 +99,7 @@ class Writer {
   static std::string of_floats(const NestInstruction& i, const std::array<std::string, 3>& args) {
     if (i.fn <= ScalarFn::kGeluTanh) {
       const auto number = [&](double value) {
-        const std::string text = literal(static_cast<float>(value));
-        return held_as(i.type) == Held::kDouble ? str("double(", text, ')') : text;
+        return held_as(i.type) == Held::kDouble ? literal(value) : literal(static_cast<float>(value));
       };
       return str("kiln::device::activation<", enumerator(i.fn), ">(", args[0], ", ", number(i.alpha), ", ",
                  number(i.beta), ')');

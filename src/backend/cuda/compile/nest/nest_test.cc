@@ -66,7 +66,7 @@ TEST(NestFunction, RoundsHalvesAsToldAndNeverTwice) {
 TEST(NestFunction, DoublesNeverPassThroughFloats) {
   const NestProgram program{{{kCast, DType::kF32, DType::kF64, {~0}},
                              {kSin, DType::kF64, DType::kF64, {0}},
-                             {kLeakyRelu, DType::kF64, DType::kF64, {1}, 0.5},
+                             {kLeakyRelu, DType::kF64, DType::kF64, {1}, 0.1},
                              {kCast, DType::kF64, DType::kF16, {2}}},
                             {DType::kF32},
                             {DType::kF16},
@@ -75,11 +75,28 @@ TEST(NestFunction, DoublesNeverPassThroughFloats) {
             "__device__ __forceinline__ float f(float x0) {\n  const double r0 = double(x0);  // cast\n" +
                 str("  const double r1 = kiln::device::unary<static_cast<kiln::ScalarFn>(", int(kSin),
                     ")>(r0);  // sin\n  const double r2 = kiln::device::activation<static_cast<kiln::ScalarFn>(",
-                    int(kLeakyRelu), ")>(r1, double(0.5f), double(0.0f));  // leaky_relu\n") +
+                    int(kLeakyRelu), ")>(r1, 0.10000000000000001, 0.0);  // leaky_relu\n") +
                 "  const float r3 = kiln::device::double_to_odd(r2);  // cast\n  return r3;\n}\n");
   EXPECT_EQ(nest_includes(program), "#include \"nest/doubles.cuh\"\n#include \"nest/nest.cuh\"\n");
   EXPECT_EQ(nest_includes(chain()), "#include \"nest/nest.cuh\"\n");  // as it was before there were doubles
   EXPECT_FALSE(only_halves(program));                                 // quick functions have no digits of doubles
+}
+TEST(NestFunction, BoundsOfDoublesAreExact) {
+  NestProgram program{{{kClip, DType::kF64, DType::kF64, {~0}, 1e-60, 1 - 1e-12},
+                       {kClip, DType::kF64, DType::kF64, {0}, -INFINITY, INFINITY},
+                       {kThresholdedRelu, DType::kF64, DType::kF64, {1}, NAN}},
+                      {DType::kF64},
+                      {DType::kF64},
+                      {2}};
+  const std::string text = nest_device_function(program, "f");
+  const auto has = [&](std::string_view part) { EXPECT_NE(text.find(part), text.npos) << part << " in\n" << text; };
+  has("(x0, 9.9999999999999997e-61, 0.99999999999900002)");
+  has("(r0, -__longlong_as_double(0x7ff0000000000000ll), __longlong_as_double(0x7ff0000000000000ll))");
+  has("(r1, __longlong_as_double(0x7fffffffffffffffll), 0.0)");
+  KernelSource source;
+  source.prelude = nest_includes(program) + text + "extern \"C\" __global__ void all(double* y) { y[0] = f(y[1]); }\n";
+  source.entry = "all";
+  expect_compiles(source);
 }
 TEST(NestKernel, EveryFunctionOfEveryTypeCompiles) {
   for (const DType type : kTypes) {
@@ -103,7 +120,7 @@ TEST(NestKernel, EveryFunctionOfEveryTypeCompiles) {
     source.prelude += "}\n";
     source.entry = "all";
     ASSERT_NO_FATAL_FAILURE(expect_compiles(source));
-    if (testing::Test::IsSkipped()) return;
+    if (::testing::Test::IsSkipped()) return;
   }
 }
 TEST(NestKernel, EveryVariantCompiles) {

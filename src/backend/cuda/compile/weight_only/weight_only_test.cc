@@ -96,7 +96,7 @@ TEST(WeightOnly, RowsCompile) {
           rows_candidates(with(a, weights, is_row ? 1 : 16, is_row ? 32 : 128, is_row), {.compute = is_row ? 80 : 90});
       ASSERT_FALSE(candidates.empty());
       ASSERT_NO_FATAL_FAILURE(expect_compiles(source_of(candidates.front().kernel, epilogue)));
-      if (testing::Test::IsSkipped()) return;
+      if (::testing::Test::IsSkipped()) return;
     }
 }
 /// The kernel that makes floats stands behind the text of every family.
@@ -121,7 +121,7 @@ TEST(WeightOnly, ExpandedCompile) {
     const auto candidates = expanded_candidates(p, {.compute = 80});
     ASSERT_FALSE(candidates.empty());
     ASSERT_NO_FATAL_FAILURE(expect_compiles(source_of(candidates.front().kernel, p.types, {.bias = a})));
-    if (testing::Test::IsSkipped()) return;
+    if (::testing::Test::IsSkipped()) return;
   }
 }
 

@@ -29,7 +29,8 @@ bool AttentionKernel::reads_maps() const { return family->plan_maps != nullptr; 
 
 std::string AttentionKernel::name() const {
   return str(family->name, ' ', queries(), " queries in ", warps, " warps, ", keys, " keys", turns ? " in turns" : "",
-             stages == 2 ? "" : str(", ", stages, " stages"), causal ? ", causal" : "", joined ? ", joined" : "",
+             stages == 2 ? "" : str(", ", stages, " stages"), cluster == 1 ? "" : str(", by ", cluster, " blocks"),
+             causal ? ", causal" : "", joined ? ", joined" : "",
              piece == 16 ? "" : str(", pieces of ", piece, " bytes"), operand ? str(", of ", *operand) : "",
              rounds_weights ? ", weights rounded" : "", result ? str(", to ", *result) : "");
 }
@@ -44,6 +45,8 @@ Status AttentionKernel::check() const {
   TRY(require(!result || steps::is_quantized_result(*result), "attention's kernels do not quantize to ",
               result.value_or(element)));
   TRY(require(!joined || family == &kAttentionSplit, "attention's ", family->name, " kernels read keys of one tensor"));
+  TRY(require(cluster == 1 || (family == &kAttentionSplit && cluster >= 1 && cluster <= 8), "attention's ",
+              family->name, " kernels do not share keys among ", cluster, " blocks"));
   TRY(require(operand.has_value() == (family == &kAttentionBytes), "attention's ", family->name, " kernels read ",
               operand.has_value() ? "floats" : "bytes"));
   TRY(require(!operand || ((*operand == DType::kI8 || *operand == DType::kF8E4M3) && keys % 32 == 0 && depth % 32 == 0),
@@ -75,7 +78,7 @@ Result<AttentionLaunch> plan_attention(const AttentionKernel& kernel, AttentionA
     a.causal_offset = a.keys;
     share_keys(a);
   }
-  const int64_t blocks = int64_t{a.batch} * a.heads * ceil_div(a.queries, kernel.queries());
+  const int64_t blocks = int64_t{a.batch} * a.heads * ceil_div(a.queries, kernel.queries()) * kernel.cluster;
   TRY(require(blocks < (int64_t{1} << 31), "attention of ", blocks, " blocks exceeds a grid's 2^31 - 1"));
   const int64_t head_bytes = std::max<int64_t>(1, int64_t{a.keys} * (a.depth + a.value_depth) * size_of(kernel));
   a.section = static_cast<int32_t>(
@@ -84,6 +87,7 @@ Result<AttentionLaunch> plan_attention(const AttentionKernel& kernel, AttentionA
   LaunchShape& shape = launch.shape;
   shape.grid[0] = static_cast<uint32_t>(blocks);
   shape.block[0] = static_cast<uint32_t>(kernel.warps * 32);
+  shape.cluster = static_cast<uint32_t>(kernel.cluster);
   shape.shared_bytes = static_cast<uint32_t>(kernel.family->shared_bytes(kernel));
   shape.pdl = blocks <= 2 * multiprocessors;
   if (kernel.reads_maps()) TRY(kernel.family->plan_maps(kernel, a, multiprocessors, launch));

@@ -27,8 +27,9 @@ struct AttentionKernel {
   int64_t depth = 64;                       ///< channels of a head, rounded up to 16, 32, 64 or 128
   int64_t warps = 4, rows = 16, keys = 64;  ///< queries a warp, keys a stage
   int64_t stages = 2;
-  int64_t piece = 16;  ///< bytes that are aligned and wholly inside or outside a line of channels
-  bool turns = false;  ///< of kAttentionWgmma: groups of warps take turns at multiplying
+  int64_t cluster = 1;  ///< blocks that share the keys of the same queries: of kAttentionSplit
+  int64_t piece = 16;   ///< bytes that are aligned and wholly inside or outside a line of channels
+  bool turns = false;   ///< of kAttentionWgmma: groups of warps take turns at multiplying
   bool has_mask = false, nan_rows_are_zero = false;
   bool least_hides = false;     ///< the mask's least half leaves nothing of a score, as FP32's least number does
   bool causal = false;          ///< the last query sees all keys, each one before it one fewer
@@ -49,7 +50,8 @@ struct AttentionKernel {
     f("family", self.family), f("element", self.element), f("depth", self.depth), f("warps", self.warps);
     f("rows", self.rows), f("keys", self.keys), f("stages", self.stages), f("piece", self.piece);
     f("turns", self.turns), f("has_mask", self.has_mask), f("nan_rows_are_zero", self.nan_rows_are_zero);
-    f("least_hides", self.least_hides), f("causal", self.causal), f("joined", self.joined), f("result", self.result);
+    f("cluster", self.cluster), f("least_hides", self.least_hides), f("causal", self.causal), f("joined", self.joined),
+        f("result", self.result);
     f("operand", self.operand), f("rounds_weights", self.rounds_weights);
   }
 };

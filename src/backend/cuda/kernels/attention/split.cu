@@ -1,12 +1,14 @@
 // softmax(q k^T * scale + mask) v for few queries or short sequences, floats in TF32. A block has 16 queries of one
-// head, and its warps share the keys. Each warp copies its own keys, so that no warp waits for another until the sums
-// are joined at the end.
+// head, and its warps share the keys, with those of the other blocks of its cluster. Each warp copies its own keys, so
+// that no warp waits for another until the sums are joined at the end: by blocks, then by the cluster's first one.
 #include "attention/scores.cuh"
 #include "gemm/tile.cuh"
+#include "ptx/cluster.cuh"
 
 namespace kiln {
 
-constexpr int kQueries = 16, kBlocksK = kTile.keys / 8, kBlocksD = kTile.depth / 8, kJoinPitch = kTile.depth + 8;
+constexpr int kQueries = 16, kWorkers = kTile.cluster * kTile.warps, kBlocksK = kTile.keys / 8,
+              kBlocksD = kTile.depth / 8, kJoinPitch = kTile.depth + 8;
 using QTile = Tile<Element, kQueries, kTile.depth, true>;
 using KTile = Tile<Element, kTile.keys, kTile.depth, true>;
 using VTile = Tile<Element, kTile.keys, kTile.depth, false>;
@@ -100,36 +102,60 @@ constexpr int kStageBytes = KTile::kBytes + VTile::kBytes, kStagesBytes = QTile:
               kWarpBytes = kStagesBytes > sizeof(Part) ? kStagesBytes : sizeof(Part);
 static_assert(kWarpBytes % 128 == 0, "tiles begin where lines of banks do");
 
-/// Joins the parts of all warps: a thread has a piece of a row.
-__device__ __forceinline__ void join(const AttentionArguments& args, const unsigned char* parts, Result* out,
-                                     int row0) {
-  constexpr int kEach = kQueries * kTile.depth / (kTile.warps * 32);
-  const float scale = args.scale * kLog2e;
-  const int i = threadIdx.x * kEach / kTile.depth, column = threadIdx.x * kEach % kTile.depth, row = row0 + i;
-  const auto part = [&](int warp) -> const Part& { return *reinterpret_cast<const Part*>(parts + warp * kWarpBytes); };
+/// A thread's piece of a row, joined.
+constexpr int kEach = kQueries * kTile.depth / (kTile.warps * 32);
+struct Piece {
+  int row, column;  ///< of the block's queries
   float base = kHidden, total = 0, sums[kEach] = {};
+
+  __device__ __forceinline__ Piece()
+      : row(threadIdx.x * kEach / kTile.depth), column(threadIdx.x * kEach % kTile.depth) {}
+  /// Joins `part(0)` to `part(kParts - 1)`. Exponents are base 2 after `scale`.
+  template <int kParts, class PartOf>
+  __device__ __forceinline__ void join(float scale, PartOf part) {
 #pragma unroll
-  for (int w = 0; w < kTile.warps; ++w) base = fmaxf(base, part(w).base[i]);
+    for (int w = 0; w < kParts; ++w) base = fmaxf(base, part(w).base[row]);
 #pragma unroll
-  for (int w = 0; w < kTile.warps; ++w) {
-    const Part& p = part(w);
-    const float factor = p.base[i] == kHidden ? 0.f : power_of_two((p.base[i] - base) * scale);
-    total = fmaf(p.total[i], factor, total);
+    for (int w = 0; w < kParts; ++w) {
+      const Part& p = part(w);
+      const float factor = p.base[row] == kHidden ? 0.f : power_of_two((p.base[row] - base) * scale);
+      total = fmaf(p.total[row], factor, total);
 #pragma unroll
-    for (int e = 0; e < kEach; ++e) sums[e] = fmaf(p.sums[i][column + e], factor, sums[e]);
+      for (int e = 0; e < kEach; ++e) sums[e] = fmaf(p.sums[row][column + e], factor, sums[e]);
+    }
   }
-  if (row >= args.queries) return;
-  const float factor = result_factor(args, total);
-  constexpr int kAtOnce = kTile.piece / sizeof(Element) < kEach ? kTile.piece / sizeof(Element) : kEach;
-  Result* to = out + row * args.out_strides.row + column;
+  /// To a part of the cluster's first block, whose barrier counts the bytes.
+  __device__ __forceinline__ void send_to(Part& to, unsigned barrier) const {
+    if (column == 0) {
+      send(&to.base[row], base, barrier, 0);
+      send(&to.total[row], total, barrier, 0);
+    }
+    if constexpr (kEach % 4 == 0) {
 #pragma unroll
-  for (int e = 0; e < kEach; e += kAtOnce) {
-    Vec<Result, kAtOnce> result;
+      for (int e = 0; e < kEach; e += 4)
+        send(&to.sums[row][column + e], Vec<float, 4>{{sums[e], sums[e + 1], sums[e + 2], sums[e + 3]}}, barrier, 0);
+    } else {
 #pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) result.at[i] = from_float<Result>(shifted(args, scaled(sums[e + i], factor)));
-    if (column + e < args.value_depth) store_vec(to + e, result);
+      for (int e = 0; e < kEach; ++e) send(&to.sums[row][column + e], sums[e], barrier, 0);
+    }
   }
-}
+  __device__ __forceinline__ void write(const AttentionArguments& args, Result* out, int row0) const {
+    const int to_row = row0 + row;
+    if (to_row >= args.queries) return;
+    const float factor = result_factor(args, total);
+    constexpr int kAtOnce = kTile.piece / sizeof(Element) < kEach ? kTile.piece / sizeof(Element) : kEach;
+    Result* to = out + to_row * args.out_strides.row + column;
+#pragma unroll
+    for (int e = 0; e < kEach; e += kAtOnce) {
+      Vec<Result, kAtOnce> result;
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) result.at[i] = from_float<Result>(shifted(args, scaled(sums[e + i], factor)));
+      if (column + e < args.value_depth) store_vec(to + e, result);
+    }
+  }
+};
+/// What a block sends to its cluster's first.
+constexpr unsigned kSentBytes = kQueries * (2 + kTile.depth) * sizeof(float);
 
 /// Where a warp's keys and values come from, and its stages in shared memory.
 struct Feed {
@@ -158,12 +184,13 @@ struct Feed {
   }
 };
 
-/// The keys of one warp, whose copies have begun.
+/// The keys of one warp, from `first` on, whose copies have begun.
 __device__ __forceinline__ void attend(const AttentionArguments& args, const AttentionTile& tile, const Feed& feed,
-                                       unsigned q, const Element* mask, Sums& sums, RunningSoftmax& softmax) {
-  constexpr int kStride = kTile.warps * kTile.keys;
+                                       int first, unsigned q, const Element* mask, Sums& sums,
+                                       RunningSoftmax& softmax) {
+  constexpr int kStride = kWorkers * kTile.keys;
   unsigned queries[kTile.depth / kStep][4];
-  for (int step = 0, key = threadIdx.x / 32 * kTile.keys; key < tile.keys; ++step, key += kStride) {
+  for (int step = 0, key = first; key < tile.keys; ++step, key += kStride) {
     MaskWords<kBlocksK> words;
     if constexpr (kTile.has_mask) words.load(args, mask, tile.first, key);
     const bool more = kTile.stages > 1 && key + kStride < tile.keys;
@@ -210,8 +237,19 @@ __device__ __forceinline__ void leave(Part& part, const Sums& sums, const Runnin
 extern "C" __global__ void __launch_bounds__(kTile.warps * 32, (kTile.warps == 4 ? 3 : 2) - (kTile.depth > 64))
     attention_split(const __grid_constant__ AttentionArguments args) {
   extern __shared__ __align__(128) unsigned char raw[];
-  const int warp = threadIdx.x / 32;
-  const AttentionTile tile = attention_tile<kQueries>(args, blockIdx.x);
+  __shared__ alignas(8) unsigned long long barrier_word;
+  const int warp = threadIdx.x / 32, rank = kTile.cluster == 1 ? 0 : cluster_rank(),
+            first_key = (rank * kTile.warps + warp) * kTile.keys;
+  const unsigned barrier = shared_address(&barrier_word);
+  Part* const received = reinterpret_cast<Part*>(raw + kTile.warps * kWarpBytes);  // by the cluster's first block
+  if constexpr (kTile.cluster > 1) {
+    if (rank == 0 && threadIdx.x == 0) {
+      init_barrier(barrier, 1);
+      expect_bytes(barrier, (kTile.cluster - 1) * kSentBytes);
+    }
+    begin_cluster();
+  }
+  const AttentionTile tile = attention_tile<kQueries>(args, blockIdx.x / kTile.cluster);
   const int kv_head = tile.head / (args.heads / args.kv_heads);
   const Element* q = args.q + tile.batch * args.q_strides.batch + tile.head * args.q_strides.head;
   const unsigned own = shared_address(raw) + warp * kWarpBytes;
@@ -224,17 +262,32 @@ extern "C" __global__ void __launch_bounds__(kTile.warps * 32, (kTile.warps == 4
   Sums sums = {};
   RunningSoftmax softmax;
   pdl_wait();
-  if (warp * kTile.keys < tile.keys) {
+  if (first_key < tile.keys) {
     copy_lines<QTile>(own, q + tile.first * args.q_strides.row, args.q_strides.row, args.queries - tile.first,
                       args.depth);
-    feed.copy(warp * kTile.keys, 0);
+    feed.copy(first_key, 0);
   }
   pdl_launch();  // the next kernel starts now, and waits for these results itself
-  attend(args, tile, feed, own, args.mask + tile.batch * args.mask_strides.batch + tile.head * args.mask_strides.head,
-         sums, softmax);
+  attend(args, tile, feed, first_key, own,
+         args.mask + tile.batch * args.mask_strides.batch + tile.head * args.mask_strides.head, sums, softmax);
   leave(*reinterpret_cast<Part*>(raw + warp * kWarpBytes), sums, softmax);
   __syncthreads();
-  join(args, raw, args.out + tile.batch * args.out_strides.batch + tile.head * args.out_strides.head, tile.first);
+  const auto part = [&](int i) -> const Part& {
+    return i < kTile.warps ? *reinterpret_cast<const Part*>(raw + i * kWarpBytes) : received[i - kTile.warps];
+  };
+  Piece piece;
+  const float scale = args.scale * kLog2e;
+  if constexpr (kTile.cluster > 1) {
+    wait_cluster();  // all have begun
+    if (rank != 0) {
+      piece.join<kTile.warps>(scale, part);
+      piece.send_to(received[rank - 1], barrier);
+      return;
+    }
+    wait_barrier(barrier, 0);
+  }
+  piece.join<kTile.warps + kTile.cluster - 1>(scale, part);
+  piece.write(args, args.out + tile.batch * args.out_strides.batch + tile.head * args.out_strides.head, tile.first);
 }
 
 }  // namespace kiln

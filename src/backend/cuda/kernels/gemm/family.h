@@ -17,6 +17,7 @@ struct GemmFamily {
   bool sums_parts = false;   ///< splits go through memory, and a second kernel adds them: kGemmReduce
   bool takes_mixed = false;  ///< ContractionTypes::is_mixed
   bool takes_bytes = false;  ///< ContractionTypes::is_of_bytes
+  bool takes_pairs = false;  ///< GemmKernel::may_gate
   std::string (*variant)(const GemmKernel& kernel);
   int64_t (*alignment)(const GemmKernel& kernel);  ///< bytes; of all tensors' addresses
   Result<GemmLaunch> (*plan)(const GemmKernel& kernel, GemmArguments& arguments, int64_t multiprocessors);

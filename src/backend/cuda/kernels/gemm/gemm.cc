@@ -25,6 +25,9 @@ const FieldType& field_type(Tag<const GemmFamily*>) {
 std::string GemmKernel::name() const { return family->variant(*this); }
 bool GemmKernel::reads_maps() const { return family->reads_maps; }
 bool GemmKernel::sums_parts() const { return family->sums_parts && splits > 1; }
+bool GemmKernel::may_gate() const {
+  return family->takes_pairs && !sums_parts() && !lanes && vec % 2 == 0 && !types.is_mixed() && !types.is_of_bytes();
+}
 
 Status GemmKernel::check() const {
   TRY(tile.require_whole());

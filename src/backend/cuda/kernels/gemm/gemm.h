@@ -39,6 +39,7 @@ struct GemmKernel {
   std::string name() const;
   bool reads_maps() const;  ///< A and B, through tensor maps
   bool sums_parts() const;  ///< a second launch, kGemmReduce, adds partial sums
+  bool may_gate() const;    ///< its text can end pairs of columns in one result each (kTile.pairs)
   Status check() const;
   static void reflect(auto& self, auto f) {
     f("family", self.family), f("types", self.types), f("tile", self.tile), f("a_k_major", self.a_k_major);

@@ -48,6 +48,7 @@ const GemmFamily kGemmMma{.name = "mma",
                           .entry = "gemm_mma",
                           .sums_parts = true,
                           .takes_bytes = true,
+                          .takes_pairs = true,
                           .variant = variant,
                           .alignment = alignment,
                           .plan = plan};

@@ -31,7 +31,11 @@ Result<GemmLaunch> plan(const GemmKernel& kernel, GemmArguments& g, int64_t) {
 
 }  // namespace
 
-const GemmFamily kGemmRows{
-    .name = "rows", .entry = "gemm_rows", .variant = variant, .alignment = whole_pieces, .plan = plan};
+const GemmFamily kGemmRows{.name = "rows",
+                           .entry = "gemm_rows",
+                           .takes_pairs = true,
+                           .variant = variant,
+                           .alignment = whole_pieces,
+                           .plan = plan};
 
 }  // namespace kiln::cuda

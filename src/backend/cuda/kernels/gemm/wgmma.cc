@@ -53,6 +53,7 @@ const GemmFamily kGemmWgmma{.name = "wgmma",
                             .entry = "gemm_wgmma",
                             .reads_maps = true,
                             .takes_bytes = true,
+                            .takes_pairs = true,
                             .variant = variant,
                             .alignment = whole_pieces,
                             .plan = plan};

@@ -129,7 +129,7 @@ struct Ending {
   __device__ __forceinline__ void for_each_place(int part, const Use& use) const {
     const int row = row0 + part / kPartsOfRow * 64, column = column0 + part % kPartsOfRow * kPart;
     PartSlab::for_each_place(args.m - row, args.n - column, [&](int e, int i, int j) {
-      use(e, i, j, c + (row + i) * args.c_row + column + j, column + j);
+      use(e, i, j, c + (row + i) * args.c_row + (column + j) / kColumnsOfResult, column + j);
     });
   }
   __device__ __forceinline__ void fetch(Operands& operands, int part) const {
@@ -141,7 +141,7 @@ struct Ending {
       float x[kTile.vec];
       slab.read(x, i, j);
       operands[e].apply(x);
-      store_vector(args.c + index, x);
+      store_results(args.c + index, x);
     });
   }
 };

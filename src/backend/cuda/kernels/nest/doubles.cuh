@@ -38,7 +38,7 @@ __device__ __forceinline__ double floor_div(double a, double b) { return ::floor
 __device__ __forceinline__ double mod(double a, double b) { return ::fmod(a, b); }
 __device__ __forceinline__ bool is_nan(double x) { return x != x; }
 __device__ __forceinline__ bool is_inf(double x) { return ::fabs(x) == __longlong_as_double(0x7ff0000000000000); }
-/// max(x, low) and min(x, high) that keep a NaN of x; the limits are none.
+/// max(x, low) and min(x, high) that keep a NaN of x; the limits are never NaN.
 __device__ __forceinline__ double at_least(double x, double low) { return x < low ? low : x; }
 __device__ __forceinline__ double at_most(double x, double high) { return x > high ? high : x; }
 /// NaN if either is.

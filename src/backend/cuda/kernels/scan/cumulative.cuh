@@ -12,6 +12,10 @@ using Cumulative = cuda::CumulativeArgument;
 
 template <class A>
 inline constexpr bool kIsInteger = A(1) / A(2) == A(0);
+template <class A>
+inline constexpr bool kIsDouble = false;
+template <>
+inline constexpr bool kIsDouble<double> = true;
 
 __device__ __forceinline__ float widened(float x) { return x; }
 __device__ __forceinline__ float widened(f16 x) { return to_float(x); }
@@ -21,7 +25,7 @@ __device__ __forceinline__ uint32_t widened(uint32_t x) { return x; }
 __device__ __forceinline__ uint64_t widened(uint64_t x) { return x; }
 template <class T, class A>
 __device__ __forceinline__ T narrowed(A sum) {
-  if constexpr (kIsInteger<A> || sizeof(A) == sizeof(double))
+  if constexpr (kIsInteger<A> || kIsDouble<A>)
     return sum;
   else
     return from_float<T>(sum);
