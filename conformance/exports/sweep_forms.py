@@ -146,6 +146,18 @@ FORMS = {
         [(2, 4, 8, 8), (2, 3, 5, 2)],
         [(1, 4, 6, 7), (1, 4, 4, 2)],
     ),
+    "grid_border": form(  # positions beyond the picture, too
+        lambda x, grid: F.grid_sample(x, 2 * grid, "bicubic", "border", align_corners=False),
+        [(2, 4, 8, 8), (2, 3, 5, 2)],
+        [(1, 4, 6, 7), (1, 4, 4, 2)],
+    ),
+    "corners": form(  # of scales that make no whole extents
+        lambda x: (
+            F.interpolate(x, scale_factor=1.7, mode="bilinear", align_corners=True),
+            F.interpolate(x, scale_factor=0.6, mode="bicubic", align_corners=True),
+        ),
+        *IMAGES,
+    ),
     "hard": form(
         lambda x, u: F.one_hot((x - (-(0.9 * u).log()).log()).argmax(-1), x.shape[-1]).float() @ x.T,
         [(4, 6), positive(4, 6)],

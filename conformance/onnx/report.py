@@ -139,6 +139,19 @@ WHY_ABSENT = {
 }
 
 
+# What no node case asks for, and Kiln does not import.
+OUT_OF_SCOPE = [
+    "- ai.onnx.ml beyond the operators above, of which TensorRT's parser imports none. CastMap, CategoryMapper,",
+    "  DictVectorizer, LabelEncoder and ZipMap are of strings or maps, which TensorRT's API has not: keep them outside of the",
+    "  network. FeatureVectorizer, Imputer, LinearClassifier, LinearRegressor, Normalizer, OneHotEncoder, Scaler,",
+    "  SVMClassifier, SVMRegressor, TreeEnsembleClassifier and TreeEnsembleRegressor, which converters of scikit-learn and the",
+    "  like write, have no importer; TreeEnsemble, which replaces the last two since version 5, has one. Of numbers alone the",
+    "  others are a few of ONNX's operators: write them as Sub, Mul, MatMul and ArgMax.",
+    "- com.microsoft beyond the operators above, and domain com.microsoft.nchwc: save the model by ONNX Runtime's",
+    "  ORT_ENABLE_EXTENDED or lower, or take it as it was exported.",
+]
+
+
 def absent(cases):
     """Returns the unsupported cases by the reason, each named."""
     lines = []
@@ -228,6 +241,15 @@ def document(cases, taken_apart):
         *paragraph(f"Of domain ai.onnx.ml: {operators_in('importers_ml.def')}. "
                    f"Of domain ai.onnx.preview: {operators_in('importers_preview.def')}. "
                    f"Of domain ai.onnx.preview.training: {operators_in('importers_training.def')}."),
+        "",
+        *paragraph("Of domain trt, as ModelOpt and Transformer Engine write it: QuantizeLinear and DequantizeLinear as ONNX "
+                   f"has them, and {operators_in('importers_trt.def')}, of which TRT_FP4QDQ is refused: it is what "
+                   "ModelOpt replaces when it writes a file. Their scales and FP8 weights may be bytes (UINT8), since "
+                   "files have no E8M0."),
+        "",
+        "## What is out of scope",
+        "",
+        *OUT_OF_SCOPE,
         "",
         "## Newer versions of ONNX",
         "",

@@ -146,7 +146,6 @@ Names Checker::define_values(const GraphDef& graph, const Where& where) {
     if (!initializers.insert(name).second) problem_in(where, "there are two initializers '", name, "'");
   };
   for (const TensorDef& tensor : graph.initializers) add_initializer(tensor.name);
-  for (const std::string_view name : graph.sparse_initializers) add_initializer(name);
   names.insert(initializers.begin(), initializers.end());
   for (const NodeDef& node : graph.nodes)
     for (const std::string_view output : node.outputs)

@@ -89,7 +89,7 @@ enum : uint32_t {
 };
 }
 namespace sparse_tensor {
-enum : uint32_t { kValues = 1 };
+enum : uint32_t { kValues = 1, kIndices = 2, kDims = 3 };
 }
 namespace value_info {
 enum : uint32_t { kName = 1, kType = 2 };

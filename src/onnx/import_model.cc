@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "onnx/check.h"
 #include "onnx/inline_functions.h"
 #include "onnx/node_origins.h"
@@ -10,6 +12,26 @@ namespace {
 Status first_problem(const ImportReport& report) {
   if (report.errors.empty()) return {};
   return error(report.errors[0].code, report.errors[0].message);
+}
+
+/// Gives inputs whose names outputs have, too, names of their own, as TensorRT's parser does: a program binds tensors
+/// by name.
+void rename_inputs_that_are_outputs(ir::Graph& graph, ImportReport& report) {
+  const auto is_taken = [&](std::string_view name) {
+    return std::ranges::any_of(graph.outputs(), [&](const auto& output) { return output.name == name; });
+  };
+  const auto is_input = [&](std::string_view name) {
+    return std::ranges::any_of(graph.inputs(), [&](ir::ValueId input) { return graph.value(input).name == name; });
+  };
+  for (const ir::ValueId input : graph.inputs()) {
+    const std::string given = graph.value(input).name;
+    if (!is_taken(given)) continue;
+    std::string name = "__" + given;
+    while (is_taken(name) || is_input(name)) name = "__" + name;
+    report.warnings.push_back(
+        str("input '", given, "' is an output of the model, too; the network's input is called '", name, "'"));
+    graph.set_name(input, std::move(name));
+  }
 }
 
 }  // namespace
@@ -36,7 +58,9 @@ Status import_model(std::shared_ptr<const Model> model, ir::Graph& graph, const 
   const auto checked = TRY(prepare_model(model, report));
   import_checked(*checked, graph, options, report, nullptr);
   renumber_as_given(model->graph, checked->graph, report.errors, known);
-  return first_problem(report);
+  TRY(first_problem(report));
+  rename_inputs_that_are_outputs(graph, report);
+  return {};
 }
 
 }  // namespace kiln::onnx

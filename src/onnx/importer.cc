@@ -183,8 +183,6 @@ ValueId Importer::find(std::string_view name) {
       value = *added;
     else
       problem(std::move(added).error());
-  } else if (std::ranges::find(model_.graph.sparse_initializers, name) != model_.graph.sparse_initializers.end()) {
-    problem({Code::kUnsupported, str("initializer '", name, "' is sparse; sparse tensors are not supported")});
   }
   values_[name] = value;
   return value;
@@ -344,9 +342,6 @@ class Importer::Bodies final : public BodyImporter {
 
 Result<BodyResults> Importer::run_body(const GraphDef& body, const std::map<std::string_view, ValueId>& inputs,
                                        int index) {
-  if (!body.sparse_initializers.empty())
-    return error(Code::kUnsupported, "initializer '", body.sparse_initializers[0],
-                 "' of the body is sparse; sparse tensors are not supported");
   for (const auto& [name, value] : inputs) values_[name] = read_by_host(name, value);
   for (const ValueInfo& input : body.inputs) set_carried(input.name, ElementType::kUndefined);
   for (const TensorDef& tensor : body.initializers) initializers_[tensor.name] = &tensor;
@@ -560,9 +555,6 @@ Status Importer::take_branch(const TakenBranch& taken, Bodies& bodies, const Nod
               " outputs; the node has ", node.outputs.size()));
   TRY(require(branch.inputs.empty(), "the branch has inputs; a branch takes what it reads from the graph around it"));
   if (taken.imported) return splice_branch(*taken.imported, bodies, node);
-  if (!branch.sparse_initializers.empty())
-    return error(Code::kUnsupported, "initializer '", branch.sparse_initializers[0],
-                 "' of the branch is sparse; sparse tensors are not supported");
   add_branch(branch, node, index);
   return {};
 }
@@ -664,6 +656,7 @@ void Importer::add_output(const ValueInfo& output) {
   const auto copy = graph_.add_one(ops::Identity{}, {value}, std::string(output.name));
   CHECK(copy.has_value());
   graph_.set_provenance(graph_.value(*copy).producer, {str("output '", output.name, "'")});
+  if (graph_.value(value).producer == ir::NodeId::kNone) graph_.set_name(*copy, std::string(output.name));
   graph_.mark_output(*copy, std::string(output.name));
 }
 

@@ -110,6 +110,19 @@ TEST(Importer, ListsProblemsOfTheModelWithThoseOfItsNodes) {
 TEST(Importer, SaysHowFilesForOneCpuAreSaved) {
   const std::string got =
       import_node(node("Conv", {"x", "w"}, {"y"}, "c", {}, "com.microsoft.nchwc"), {value("x", kFloat, {2})});
+  for (const char* op : {"QLinearConv", "NhwcMaxPool"}) {
+    const std::string text = import_node(node(op, {"x"}, {"y"}, "c", {}, "com.microsoft"), {value("x", kFloat, {2})});
+    EXPECT_NE(
+        text.find("is for images with their channels last, which ONNX Runtime chooses for the machine that saves"),
+        std::string::npos)
+        << text;
+  }
+  const std::string fused =
+      import_node(node("QAttention", {"x"}, {"y"}, "c", {}, "com.microsoft"), {value("x", kFloat, {2})});
+  EXPECT_NE(
+      fused.find("QAttention of domain 'com.microsoft' is one of ONNX Runtime's own; the model as it was exported"),
+      std::string::npos)
+      << fused;
   EXPECT_NE(got.find("'com.microsoft.nchwc' is for kernels of one kind of CPU; save the model by"), std::string::npos)
       << got;
 }
@@ -194,11 +207,37 @@ TEST(Importer, OutputsMayBeInputsConstantsOrOneValueTwice) {
     EXPECT_NE(got.graph.value(output.value).producer, ir::NodeId::kNone) << output.name;
 }
 
-TEST(Importer, SparseWeightsAreAnError) {
-  const Proto sparse = Proto().message(field::sparse_tensor::kValues, floats("w", {1}, {1}));
-  Proto main = graph({{node("Add", {"x", "w"}, {"y"})}, {value("x", kFloat, {2})}, {value("y")}, {}});
-  main.message(field::graph::kSparseInitializer, sparse);
-  EXPECT_EQ(text_of(import_proto(model(main))), "initializer 'w' is sparse; sparse tensors are not supported\n");
+/// A sparse tensor of [2, 2] with 5 and 7.
+Proto sparse(const Proto& indices, std::initializer_list<int64_t> dims = {2, 2}) {
+  return Proto()
+      .message(field::sparse_tensor::kValues, floats("w", {2}, {5, 7}))
+      .message(field::sparse_tensor::kIndices, indices)
+      .packed(field::sparse_tensor::kDims, dims);
+}
+Proto pairs(std::initializer_list<int64_t> numbers) {
+  Proto raw;
+  for (const int64_t number : numbers) raw.append_raw(number);
+  return tensor("", kInt64, {2, 2}).text(field::tensor::kRawData, raw.bytes);
+}
+TEST(Importer, SparseWeightsAreMadeDense) {
+  const auto with = [](const Proto& w) {
+    Proto main = graph({{node("Add", {"x", "w"}, {"y"})}, {value("x", kFloat, {2, 2})}, {value("y")}, {}});
+    return text_of(import_proto(model(main.message(field::graph::kSparseInitializer, w))));
+  };
+  for (const Proto& indices : {i64s("", {1, 2}), pairs({0, 1, 1, 0})})
+    EXPECT_NE(with(sparse(indices)).find("f32[2, 2](0, 5, 7, 0)"), std::string::npos) << with(sparse(indices));
+  const auto fails = [&](const Proto& w, std::string_view why) {
+    EXPECT_NE(with(w).find(why), std::string::npos) << with(w);
+  };
+  fails(sparse(i64s("", {1, 4})), "index 1 is 4; the tensor has 4 elements");
+  fails(sparse(pairs({0, 1, 1, -1})), "index 1 is -1 along axis 1, which has 2");
+  fails(sparse(i64s("", {1})), "its values are FLOAT[2] and its indices INT64[1]; INT64 of one number or 2");
+  fails(sparse(i64s("", {1, 2}), {1 << 20, 1 << 20}), "the sparse tensors of a model may take 2^30 bytes");
+}
+TEST(Importer, ConstantsMayBeSparse) {
+  const Proto w = attribute("sparse_value", 11).message(field::attribute::kSparseTensor, sparse(i64s("", {0, 3})));
+  const std::string text = import_node(node("Constant", {}, {"y"}, "c", {w}), {});
+  EXPECT_NE(text.find("f32[2, 2](5, 0, 0, 7)"), std::string::npos) << text;
 }
 
 TEST(Importer, AnswersToFlippedBits) {

@@ -63,6 +63,7 @@ struct TensorDef {
   std::vector<int64_t> dims;  ///< as in the file: may be negative or overflow until `tensor_data` has checked them
   std::optional<std::span<const std::byte>> raw_data;
   std::optional<ExternalData> external;
+  std::shared_ptr<const void> owner;   ///< of raw_data that the reader made, of a sparse tensor; else null
   bool is_segment = false;             ///< a part of a larger tensor, which nobody writes and Kiln does not read
   std::span<const std::byte> message;  ///< the whole TensorProto: typed arrays are decoded from here
 };
@@ -87,7 +88,7 @@ enum class AttributeKind : uint8_t {  // ONNX's numbers
 void append(std::string& out, AttributeKind kind);  ///< ONNX's own name, "SPARSE_TENSOR"
 
 /// `kind` says which one member holds the value. Lone tensors, graphs and types are the first of their list, which the
-/// reader guarantees to be there. Of sparse tensors only the kind is kept: Kiln does not read them.
+/// reader guarantees to be there. A sparse tensor is kept as a dense one; of lists of them only the kind is kept.
 struct AttributeDef {
   std::string_view name;
   std::string_view ref_name;  ///< not empty: stands for this attribute of the function around, see inline_functions.h
@@ -121,8 +122,7 @@ void append(std::string& out, const NodeDef& node);
 struct GraphDef {
   std::string_view name;
   std::vector<NodeDef> nodes;
-  std::vector<TensorDef> initializers;
-  std::vector<std::string_view> sparse_initializers;  ///< names only: Kiln does not read sparse tensors
+  std::vector<TensorDef> initializers;  ///< sparse ones, too, made dense
   std::vector<ValueInfo> inputs, outputs, value_infos;
   std::vector<StringEntry> metadata;
 };

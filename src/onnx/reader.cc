@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "onnx/field_numbers.h"
+#include "onnx/sparse.h"
 #include "onnx/wire.h"
 
 namespace kiln::onnx {
@@ -38,7 +39,7 @@ class Reader {
   StringEntry entry(Message message);
   OpsetImport opset(Message message);
   void external(const std::vector<StringEntry>& entries, TensorDef& out);
-  std::string_view sparse_name(Message message);
+  void sparse_tensor(Message message, TensorDef& out);
 
   /// Reads a repeated message: its label in errors carries its index and, once read, its name.
   template <class T>
@@ -51,6 +52,8 @@ class Reader {
 
   ExternalFiles& external_;
   Trace trace_;
+  size_t sparse_budget_ =
+      size_t{1} << 30;  // bytes that sparse tensors may become: a file of few bytes could ask for all
   int graph_depth_ = 0;
   int type_depth_ = 0;
 };
@@ -103,7 +106,9 @@ void Reader::graph(Message message, GraphDef& out) {
       case field::graph::kNode: add(out.nodes, "node", f.bytes(), &Reader::node); break;
       case field::graph::kName: out.name = f.text(); break;
       case field::graph::kInitializer: add(out.initializers, "initializer", f.bytes(), &Reader::tensor); break;
-      case field::graph::kSparseInitializer: out.sparse_initializers.push_back(sparse_name(f.bytes())); break;
+      case field::graph::kSparseInitializer:
+        add(out.initializers, "sparse initializer", f.bytes(), &Reader::sparse_tensor);
+        break;
       case field::graph::kInput: add(out.inputs, "input", f.bytes(), &Reader::value_info); break;
       case field::graph::kOutput: add(out.outputs, "output", f.bytes(), &Reader::value_info); break;
       case field::graph::kValueInfo: add(out.value_infos, "value info", f.bytes(), &Reader::value_info); break;
@@ -189,7 +194,9 @@ void Reader::attribute(Message message, AttributeDef& out) {
       case field::attribute::kGraphs: mark(AttributeKind::kGraphs), add_graph(f.bytes()); break;
       case field::attribute::kTypeProto: mark(AttributeKind::kType), add_type(f.bytes()); break;
       case field::attribute::kTypes: mark(AttributeKind::kTypes), add_type(f.bytes()); break;
-      case field::attribute::kSparseTensor: mark(AttributeKind::kSparseTensor), f.skip(); break;
+      case field::attribute::kSparseTensor:
+        mark(AttributeKind::kSparseTensor), add(out.tensors, "sparse tensor", f.bytes(), &Reader::sparse_tensor);
+        break;
       case field::attribute::kSparseTensors: mark(AttributeKind::kSparseTensors), f.skip(); break;
       default: f.skip();
     }
@@ -236,21 +243,20 @@ void Reader::external(const std::vector<StringEntry>& entries, TensorDef& out) {
   out.external = data;
 }
 
-std::string_view Reader::sparse_name(Message message) {
-  std::string_view name;
+void Reader::sparse_tensor(Message message, TensorDef& out) {
+  TensorDef values, indices;
+  std::vector<int64_t> dims;
   for (Fields f(message, trace_); f.next();) {
-    if (f.tag() != field::sparse_tensor::kValues) {
-      f.skip();
-      continue;
-    }
-    for (Fields values(f.bytes(), trace_); values.next();) {
-      if (values.tag() == field::tensor::kName)
-        name = values.text();
-      else
-        values.skip();
+    switch (f.tag()) {
+      case field::sparse_tensor::kValues: tensor(f.bytes(), values), out.name = values.name; break;
+      case field::sparse_tensor::kIndices: tensor(f.bytes(), indices); break;
+      case field::sparse_tensor::kDims: f.integers([&](int64_t extent) { dims.push_back(extent); }); break;
+      default: f.skip();
     }
   }
-  return name;
+  auto dense = dense_tensor(values, indices, std::move(dims), sparse_budget_);
+  if (!dense) malformed(dense.error().code, dense.error().message);
+  out = *std::move(dense);
 }
 
 void Reader::function(Message message, FunctionDef& out) {

@@ -42,8 +42,13 @@ Proto rich_model() {
                              .initializers = {test::tensor("w", 1, {2}).text(field::tensor::kRawData, "abcdefgh")}});
   graph.message(field::graph::kValueInfo,
                 Proto().text(field::value_info::kName, "seq").message(field::value_info::kType, sequence));
-  graph.message(field::graph::kSparseInitializer,
-                Proto().message(field::sparse_tensor::kValues, test::tensor("s", 1, {1})));
+  graph.message(
+      field::graph::kSparseInitializer,
+      Proto()
+          .message(field::sparse_tensor::kValues,
+                   test::tensor("s", 1, {2}).packed_fixed<float>(field::tensor::kFloatData, {5, 7}))
+          .message(field::sparse_tensor::kIndices, test::tensor("", 7, {2}).packed(field::tensor::kInt64Data, {1, 5}))
+          .packed(field::sparse_tensor::kDims, {2, 3}));
   const Proto function = test::function("F", {"a"}, {"b"}, {test::node("Neg", {"a"}, {"b"})});
   return test::model(graph, {function})
       .text(field::model::kProducerName, "by hand")
@@ -63,7 +68,8 @@ TEST(Reader, ReadsEveryKindOfField) {
   EXPECT_EQ(m.functions.at(0).domain, "local");
   const GraphDef& g = m.graph;
   EXPECT_EQ(g.name, "main");
-  EXPECT_EQ(g.sparse_initializers.at(0), "s");
+  EXPECT_EQ(g.initializers.at(1).name, "s");
+  EXPECT_EQ(g.initializers[1].dims, (std::vector<int64_t>{2, 3}));
   EXPECT_EQ(g.value_infos.at(0).type.kind, TypeKind::kSequence);
   ASSERT_TRUE(g.inputs.at(0).type.shape);
   EXPECT_EQ(g.inputs[0].type.element_type, ElementType::kFloat16);

@@ -175,7 +175,7 @@ Result<TensorData> read_data(const Model& model, const TensorDef& tensor) {
     out.owner = file;
   } else if (tensor.raw_data && (!tensor.raw_data->empty() || need.bytes == 0)) {
     out.bytes = *tensor.raw_data;
-    out.owner = model.owner;
+    out.owner = tensor.owner ? tensor.owner : model.owner;
     if (out.bytes.size() != need.bytes) return wrong_size(tensor, "raw_data", out.bytes.size(), need.bytes);
   } else {
     TRY(read_array(model, tensor, need.bytes, out));

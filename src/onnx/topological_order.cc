@@ -16,7 +16,6 @@ void for_each_free_name(const GraphDef& graph, const Use& use) {
   Names own;
   for (const ValueInfo& input : graph.inputs) own.insert(input.name);
   for (const TensorDef& tensor : graph.initializers) own.insert(tensor.name);
-  own.insert(graph.sparse_initializers.begin(), graph.sparse_initializers.end());
   for (const NodeDef& node : graph.nodes) own.insert(node.outputs.begin(), node.outputs.end());
   const std::function<void(std::string_view)> use_free = [&](std::string_view name) {
     if (!own.contains(name)) use(name);

@@ -8,7 +8,9 @@
 namespace kiln::ops {
 
 /// y[n, c, i] is x[n, c] at position grid[n, i], whose coordinates are those of the last axis first; -1 and 1 are the
-/// ends of an axis. Cubic weights have a coefficient of -0.75. A weight of 0 adds nothing, whatever it weighs.
+/// ends of an axis. Cubic weights have a coefficient of -0.75, and with kClamp each of their pixels is the nearest one
+/// inside, as PyTorch and ONNX Runtime have it; ONNX's own reference clamps the position instead. A weight of 0 adds
+/// nothing, whatever it weighs.
 ///   in   x     float [N, C, H, W] or [N, C, D, H, W]
 ///        grid  float [N, positions ..., 2 or 3], of x's rank
 ///   out  y     x's type [N, C, positions ...]

@@ -28,6 +28,10 @@ const CaseTable<GridSample> kCases{
      {.mode = ResizeMode::kCubic, .outside = SliceMode::kReflect, .align_corners = true},
      {{{1, 2, 3, 1}}, {{1, 40, 5, 2}}},
      1e-5},
+    {"cubic, nearest outside",
+     {.mode = ResizeMode::kCubic, .outside = SliceMode::kClamp},
+     {{{2, 3, 7, 5}}, {.extents = {2, 4, 9, 2}, .fill = Fill::kSpecial}},
+     1e-5},
     {"cubic, zeros", {.mode = ResizeMode::kCubic}, {{{1, 17, 7, 5}}, {{1, 70, 2, 2}}}, 1e-5},
     {"volume", {.outside = SliceMode::kReflect}, {{{2, 3, 4, 7, 5}}, {{2, 4, 2, 9, 3}}}},
     {"volume, nearest", {.mode = ResizeMode::kNearest}, {{{1, 3, 4, 7, 5}}, {{1, 4, 2, 9, 3}}}},
@@ -61,6 +65,17 @@ TEST(GridSample, KnownAnswers) {
   EXPECT_EQ(at({.mode = ResizeMode::kCubic, .align_corners = true}, {1, -1}), Numbers{2});
   // Between both columns of row 0: weights -0.09375, 0.59375, 0.59375, -0.09375, of which the outer ones meet zeros.
   EXPECT_EQ(at({.mode = ResizeMode::kCubic, .align_corners = true}, {0, -1}), Numbers{1.78125});
+}
+/// Each of the sixteen pixels is the nearest one inside, and not the position between them, as PyTorch and ONNX Runtime
+/// have it: half a pixel beyond the last column the weights are -0.09375, 0.59375, 0.59375, -0.09375 of 1, 2, 2, 2.
+TEST(GridSample, CubicAtTheBorderClampsEachPixel) {
+  const GridSample corners{.mode = ResizeMode::kCubic, .outside = SliceMode::kClamp, .align_corners = true};
+  EXPECT_EQ(at(corners, {2, -1}), Numbers{2 + 0.09375});
+  EXPECT_EQ(at(corners, {-2, -1}), Numbers{1 - 0.09375});
+  EXPECT_EQ(at(corners, {9, 9}), Numbers{4});
+  const GridSample edges{.mode = ResizeMode::kCubic, .outside = SliceMode::kClamp};
+  EXPECT_EQ(at(edges, {1, -0.5}), Numbers{2 + 0.09375});
+  EXPECT_EQ(at(edges, {NAN, 40}), Numbers{3});
 }
 TEST(GridSample, InfersSymbolically) {
   sym::Table t;

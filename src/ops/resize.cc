@@ -17,8 +17,6 @@ float coordinate_of(const ops::Resize& resize, int64_t i, int64_t in, int64_t ou
   if (out == 1 && resize.selector == ResizeSelector::kUpper) return 0;
   switch (resize.coordinate) {
     case CoordinateTransformation::kAlignCorners: return out == 1 ? 0 : at * last / static_cast<float>(out - 1);
-    case CoordinateTransformation::kAlignCornersOfScale:
-      return out == 1 ? 0 : at * last / (static_cast<float>(in) * scale - 1);
     case CoordinateTransformation::kTfCropAndResize: {
       const float part = out == 1 ? 0.5F : at / static_cast<float>(out - 1);
       return (span.begin + part * (span.end - span.begin)) * last;

@@ -22,14 +22,13 @@ enum class CoordinateTransformation : int32_t {
   kPytorchHalfPixel,       ///< as kHalfPixel, but 0 where out is 1
   kHalfPixelSymmetric,     ///< as kHalfPixel, centred where out is not in * s
   kTfHalfPixelForNearest,  ///< (i + 0.5) / s
-  kAlignCornersOfScale,    ///< i * (in - 1) / (in * s - 1): kAlignCorners where in * s is an integer
   kTfCropAndResize         ///< begin * (in - 1) + i * (end - begin) * (in - 1) / (out - 1); the middle where out is 1
 };
 inline std::span<const std::string_view> enum_names(CoordinateTransformation) {
-  static constexpr std::array<std::string_view, 8> kNames = {
-      "align_corners",          "asymmetric",           "half_pixel",
-      "pytorch_half_pixel",     "half_pixel_symmetric", "tf_half_pixel_for_nearest",
-      "align_corners_of_scale", "tf_crop_and_resize"};
+  static constexpr std::array<std::string_view, 7> kNames = {"align_corners",        "asymmetric",
+                                                             "half_pixel",           "pytorch_half_pixel",
+                                                             "half_pixel_symmetric", "tf_half_pixel_for_nearest",
+                                                             "tf_crop_and_resize"};
   return kNames;
 }
 
@@ -75,8 +74,8 @@ namespace kiln::ops {
 ///               `fit` is not kStretch).
 ///   out  y      x's type; extents floor(extent * scale) where only scales are given
 /// ONNX's Resize and Upsample define the arithmetic; coordinates are computed in float. `out` is y's extent also where
-/// extent * scale is no integer, as TensorRT and ONNX Runtime have it; kAlignCornersOfScale takes the product there, as
-/// ONNX's own reference does.
+/// extent * scale is no integer, as TensorRT, ONNX Runtime and PyTorch have it; ONNX's own reference takes the product
+/// there for kAlignCorners.
 struct Resize {
   static constexpr std::string_view name = "Resize";
   static constexpr int min_inputs = 1, max_inputs = 4;

@@ -55,7 +55,8 @@ HWY_INLINE void axis_taps(float at, int extent, const SampleRule& rule, AxisTaps
   constexpr float kFar = 8388608;  // within it `mirrored` rounds no product, so that it does not matter who fuses them
   x = x > -kFar ? x : -kFar;       // NaN, too
   x = x < kFar ? x : kFar;
-  if ((x < low || x > high) && rule.outside == 2) x = x < 0 ? 0 : last;
+  // Cubic samples beyond the edge keep their position, and each of their pixels is the nearest one inside.
+  if ((x < low || x > high) && rule.outside == 2 && rule.mode != 2) x = x < 0 ? 0 : last;
   if ((x < low || x > high) && rule.outside == 4) x = mirrored(x, low, high);
   x = x < kFar ? x : kFar;  // mirrored in an image that no memory holds
   const float floor = floorf(x), t = x - floor;

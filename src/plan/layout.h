@@ -25,7 +25,7 @@ namespace kiln::plan {
 
 inline constexpr uint32_t kMagic = 0x74727466;
 inline constexpr std::string_view kTag = "KILNPLAN";
-inline constexpr uint32_t kFormatVersion = 11;
+inline constexpr uint32_t kFormatVersion = 12;
 inline constexpr uint8_t kApiVersion[4] = {10, 16, 0, 72};  ///< of include/NvInferVersion.h
 
 inline constexpr size_t kHeaderBytes = 64, kEntryBytes = 64, kNameBytes = 32;

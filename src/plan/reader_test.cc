@@ -331,7 +331,7 @@ TEST(PlanReader, AnotherVersionNamesBothAndTheRemedy) {
   const auto read = read_plan(bytes);
   EXPECT_EQ(read.error().code, Code::kVersion);
   EXPECT_EQ(read.error().message,
-            "plan: plan format version 12; this Kiln reads version 11: build the network again, or load the plan with "
+            "plan: plan format version 13; this Kiln reads version 12: build the network again, or load the plan with "
             "the Kiln that built it");
 }
 

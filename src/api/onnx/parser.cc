@@ -1,5 +1,6 @@
 #include "api/onnx/parser.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "api/onnx/loaded_model.h"
@@ -34,8 +35,30 @@ void Parser::use(RegistryPlugins& plugins, onnx::ImportOptions& options) const {
     if (getFlag(flag)) errors_.reporter().log().warning("OnnxParserFlag::", name, " is ignored: there is no DLA");
 }
 
+namespace {
+/// Succeeds if no input or output of the model is called as one that the network has: of a model that was parsed twice
+/// the build would say so late, and of two.
+Status require_new_names(const ir::Graph& network, const onnx::GraphDef& model) {
+  const auto is_weight = [&](std::string_view name) {
+    return std::ranges::any_of(model.initializers, [&](const auto& tensor) { return tensor.name == name; });
+  };
+  const auto refuse = [](std::string_view what, std::string_view name) {
+    return error(Code::kState, "the network has an ", what, " '", name,
+                 "' already; a model is parsed into a network of its own");
+  };
+  for (const onnx::ValueInfo& input : model.inputs)
+    for (const ir::ValueId value : network.inputs())
+      if (network.value(value).name == input.name && !is_weight(input.name)) return refuse("input", input.name);
+  for (const onnx::ValueInfo& output : model.outputs)
+    for (const auto& known : network.outputs())
+      if (known.name == output.name) return refuse("output", output.name);
+  return {};
+}
+}  // namespace
+
 /// All problems are reported, not only the first; where there are any, the network holds a part of the model.
 Status Parser::import(const char* call, std::shared_ptr<const onnx::Model> model, onnx::ImportOptions options) {
+  TRY(require_new_names(network_.graph(), model->graph));
   RegistryPlugins plugins(network_);
   use(plugins, options);
   onnx::ImportReport report;
@@ -107,7 +130,9 @@ int64_t* Parser::getSubgraphNodes(int64_t index, int64_t& subgraphLength) noexce
   return nodes ? nodes->data() : nullptr;
 }
 
-bool Parser::supportsOperator(const char* op_name) const noexcept { return op_name && onnx::has_importer("", op_name); }
+bool Parser::supportsOperator(const char* op_name) const noexcept {
+  return op_name && (onnx::has_importer("", op_name) || onnx::has_importer("trt", op_name));
+}
 
 int Parser::getNbErrors() const noexcept { return errors_.size(); }
 const nvonnxparser::IParserError* Parser::getError(int index) const noexcept { return errors_.at(index); }

@@ -83,6 +83,36 @@ TEST(Parser, ReadsACopyOfTheBytes) {
   EXPECT_EQ(b.run({1, 2}), (std::vector<float>{11, 0}));
 }
 
+/// An input that is an output, too, is called otherwise, as in TensorRT: names of a network's tensors are its own.
+TEST(Parser, AnInputThatIsAnOutputHasAnotherName) {
+  Bench b;
+  ASSERT_TRUE(b.parse(model(graph({.nodes = {node("Relu", {"x"}, {"y"}, "relu")},
+                                   .inputs = {value("__x", 1, {2}), value("x", 1, {2})},
+                                   .outputs = {value("x", 1, {2}), value("y", 1, {2})}}))));
+  ASSERT_EQ(b.network->getNbInputs(), 2);
+  EXPECT_STREQ(b.network->getInput(0)->getName(), "__x");
+  EXPECT_STREQ(b.network->getInput(1)->getName(), "____x");
+  ASSERT_EQ(b.network->getNbOutputs(), 2);
+  EXPECT_STREQ(b.network->getOutput(0)->getName(), "x");
+  ASSERT_EQ(b.logger.warnings.size(), 1U);
+  EXPECT_EQ(b.logger.warnings[0],
+            "IParser::parse: input 'x' is an output of the model, too; the network's input is called '____x'");
+  const std::unique_ptr<nvinfer1::IHostMemory> plan(b.builder->buildSerializedNetwork(*b.network, *b.config));
+  EXPECT_NE(plan, nullptr) << (b.logger.errors.empty() ? "" : b.logger.errors[0]);
+}
+
+TEST(Parser, ASecondModelIsRefused) {
+  Bench b;
+  ASSERT_TRUE(b.parse(good_model()));
+  EXPECT_FALSE(b.parse(good_model()));
+  ASSERT_EQ(b.parser->getNbErrors(), 1);
+  EXPECT_STREQ(b.parser->getError(0)->desc(),
+               "the network has an input 'x' already; a model is parsed into a network of its own");
+  EXPECT_EQ(b.network->getNbInputs(), 1);
+  EXPECT_EQ(b.network->getNbOutputs(), 1);
+  EXPECT_EQ(b.run({1, 2}), (std::vector<float>{11, 0}));
+}
+
 TEST(Parser, LayersOfAModelCanBeEdited) {
   Bench b;
   ASSERT_TRUE(b.parse(good_model()));

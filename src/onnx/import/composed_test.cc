@@ -186,5 +186,14 @@ TEST(ImportAffineGrid, SaysWhatIsWrong) {
   has(import({2, 3, 4}, i64s("size", {2, 3, 4, 5})), "theta is f32[2, 3, 4]; [N, 2, 3] is needed");
 }
 
+TEST(ImportSimplifiedLayerNormalization, GivesTheInverseOfTheRoot) {
+  const Numbers y =
+      run(node("SimplifiedLayerNormalization", {"a", "b"}, {"n", "y"}, "", {float_attribute("epsilon", 0)}),
+          {{{2, 2}, {1, 7, 0.6, 0.8}}, {{2}, {1, 1}}});
+  ASSERT_EQ(y.size(), 2U);
+  EXPECT_NEAR(y[0], 0.2, 1e-6);
+  EXPECT_NEAR(y[1], 1.4142135, 1e-6);
+}
+
 }  // namespace
 }  // namespace kiln::onnx

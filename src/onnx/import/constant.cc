@@ -19,7 +19,8 @@ Result<HostTensor> elements(ImportContext& cx) {
     return HostTensor::of(DType::kF32, std::move(extents), std::vector<double>(list.begin(), list.end()));
   };
   switch (value.kind) {
-    case AttributeKind::kTensor: return TRY(host_tensor(TRY(tensor_data(cx.model(), value.tensors[0]))));
+    case AttributeKind::kTensor:
+    case AttributeKind::kSparseTensor: return TRY(host_tensor(TRY(tensor_data(cx.model(), value.tensors[0]))));
     case AttributeKind::kFloat: return floats({}, {value.f});
     case AttributeKind::kFloats: return floats({static_cast<int64_t>(value.floats.size())}, value.floats);
     case AttributeKind::kInt: return HostTensor::of_ints(DType::kI64, {}, Ints{value.i});
@@ -36,7 +37,7 @@ Status constant(ImportContext& cx) {
   std::string name = cx.wants(0) ? ir::take_name(cx.state().sources, cx.def().outputs[0]) : std::string();
   const ValueId value = cx.add_constant(source_constant(std::move(name), TRY(elements(cx))));
   const AttributeDef& from = cx.def().attributes[0];
-  const bool is_carried = from.kind == AttributeKind::kTensor && carrier_of(from.tensors[0].type);
+  const bool is_carried = !from.tensors.empty() && carrier_of(from.tensors[0].type);
   return cx.output(0, value, is_carried ? from.tensors[0].type : ElementType::kUndefined);
 }
 

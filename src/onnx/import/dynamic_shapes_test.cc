@@ -88,6 +88,18 @@ TEST(DynamicShapes, FollowFromANumberThatANodeMakesOfAnInput) {
     EXPECT_NE(text.find("ReadValues(v0)"), std::string::npos) << text;
   }
 }
+/// ArgMax is several nodes, of which those in the middle have no name to be read by, and only the first reads floats.
+TEST(DynamicShapes, FollowFromWhereTheLargestFloatIs) {
+  for (const char* kind : {"ArgMax", "ArgMin"})
+    for (const int64_t keepdims : {0, 1}) {
+      const std::string text = filled_with({6}, kFloat, [&](Network& net) {
+        const std::string at = net.add(kind, {"x"}, {int_attribute("axis", 0), int_attribute("keepdims", keepdims)});
+        const std::string next = net.add("Add", {at, net.ints({1})});
+        return net.add("Squeeze", {next, net.ints({0})});
+      });
+      EXPECT_NE(text.find("ReadValues(v0)"), std::string::npos) << kind << ' ' << keepdims << ": " << text;
+    }
+}
 TEST(DynamicShapes, FollowFromDataInABranchThatIsKnown) {
   const std::string text = filled_with({2}, kFloat, [](Network& net) {
     const std::vector<Proto> nodes{node("ReduceSum", {"x"}, {"s"}, "", {int_attribute("keepdims", 0)}),

@@ -36,6 +36,11 @@ namespace training {
 #include "onnx/importers_training.def"
 #undef IMPORT
 }  // namespace training
+namespace trt {
+#define IMPORT(op_type, function) Status function(ImportContext&);
+#include "onnx/importers_trt.def"
+#undef IMPORT
+}  // namespace trt
 }  // namespace importers
 
 }  // namespace kiln::onnx

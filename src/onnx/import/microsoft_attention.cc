@@ -84,8 +84,8 @@ Status attend(ImportContext& cx, const Operands& x, ValueId mask, ValueId bias, 
   if (mask != ValueId::kNone) scores = TRY(plus(cx, scores, TRY(mask_bias(cx, mask, scores, past))));
   if (TRY(cx.node().get_int("unidirectional", 0)) != 0)
     scores = TRY(plus(cx, scores, TRY(causal_bias(cx, scores, past))));
+  TRY(cx.output(scores_output, scores));
   const ValueId weights = TRY(cx.add(ops::Softmax{3}, {scores}));
-  TRY(cx.output(scores_output, weights));
   return cx.output(TRY(join_heads(cx, TRY(cx.add(ops::MatrixMultiply{}, {weights, x.v})))));
 }
 

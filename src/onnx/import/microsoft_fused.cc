@@ -48,6 +48,16 @@ Result<ValueId> turned(ImportContext& cx, ValueId x, std::string_view attribute)
   return transpose(cx, x, perm);
 }
 
+/// Moves the first axis of x, of rows, behind those of the batch, if asked to.
+Result<ValueId> rows_moved(ImportContext& cx, ValueId x, std::string_view attribute) {
+  if (TRY(cx.node().get_int(attribute, 0)) == 0) return x;
+  const int rank = cx.rank(x);
+  if (rank < 3) return x;
+  Ints perm = axes_between(1, rank - 1);
+  perm.insert(perm.end(), {0, rank - 1});
+  return transpose(cx, x, perm);
+}
+
 /// Layer normalization of the last axis, of scale `gamma` and a bias that may be left out.
 Result<ValueId> normalized(ImportContext& cx, ValueId x, size_t gamma, size_t beta, float epsilon) {
   ops::Normalization op;
@@ -87,9 +97,8 @@ Status fused_gemm(ImportContext& cx) {
 
 /// Imports FusedMatMul: alpha * a * b, of matrices that may be transposed.
 Status fused_mat_mul(ImportContext& cx) {
-  for (const std::string_view attribute : {"transBatchA", "transBatchB"})
-    TRY(require(TRY(cx.node().get_int(attribute, 0)) == 0, attribute, " is not in Kiln"));
-  const ValueId a = TRY(turned(cx, TRY(cx.input(0)), "transA")), b = TRY(turned(cx, TRY(cx.input(1)), "transB"));
+  const ValueId a = TRY(turned(cx, TRY(rows_moved(cx, TRY(cx.input(0)), "transBatchA")), "transA"));
+  const ValueId b = TRY(turned(cx, TRY(rows_moved(cx, TRY(cx.input(1)), "transBatchB")), "transB"));
   const float alpha = TRY(cx.node().get_float("alpha", 1));
   const ValueId y = TRY(matrix_multiply(cx, a, b));
   return cx.output(alpha == 1 ? y : TRY(binary(cx, ElementWiseKind::kProd, y, alpha)));

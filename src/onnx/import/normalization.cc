@@ -208,7 +208,13 @@ Status rms_normalization(ImportContext& cx) {
   const ValueId x = TRY(cx.input(0));
   const bool in_f32 = TRY(cx.node().get_int("stash_type", 1)) == 1 && cx.dtype(x) != DType::kF64;
   const double epsilon = TRY(cx.node().get_float("epsilon", 1e-5f));
-  return cx.output(TRY(normalized_by_root(cx, x, TRY(trailing_axes(cx, x)), epsilon, TRY(cx.input(1)), in_f32)));
+  const Ints axes = TRY(trailing_axes(cx, x));
+  if (cx.wants(1)) {  // of SimplifiedLayerNormalization, which ONNX Runtime's optimizer writes
+    const ValueId wide = cx.dtype(x) == DType::kF64 ? x : TRY(cast(cx, x, DType::kF32));
+    const ValueId squares = TRY(binary(cx, ElementWiseKind::kProd, wide, wide));
+    TRY(cx.output(1, TRY(inverse_root(cx, TRY(reduce(cx, ReduceKind::kAvg, squares, axes, true)), epsilon))));
+  }
+  return cx.output(TRY(normalized_by_root(cx, x, axes, epsilon, TRY(cx.input(1)), in_f32)));
 }
 
 /// (x - mean) / (deviation + 1e-9)

@@ -152,7 +152,17 @@ Status no_importer(const NodeDef& node, PluginSource* source) {
     return error(Code::kUnsupported, "operator ", node.op_type, " of domain '", node.domain,
                  "' is for kernels of one kind of CPU; save the model by ONNX Runtime's ORT_ENABLE_EXTENDED, not "
                  "ORT_ENABLE_ALL");
+  if (node.domain == "com.microsoft" && (node.op_type == "QLinearConv" || node.op_type.starts_with("Nhwc")))
+    return error(Code::kUnsupported, "operator ", node.op_type, " of domain '", node.domain,
+                 "' is for images with their channels last, which ONNX Runtime chooses for the machine that saves a "
+                 "model; save it by ORT_ENABLE_EXTENDED, not ORT_ENABLE_ALL");
   const std::string plugin = source ? str(", and no creator of ", TRY(plugin_of(node)), " is registered") : "";
+  if (node.domain == "com.microsoft")
+    return error(
+        Code::kUnsupported, "operator ", node.op_type, " of domain '", node.domain,
+        "' is one of ONNX Runtime's own; the model as it was exported, before ONNX Runtime's tools rewrote it, "
+        "has ONNX's operators",
+        plugin);
   return error(Code::kUnsupported, "Kiln has no importer for operator ", node.op_type, " of domain '",
                node.domain.empty() ? "ai.onnx" : node.domain, "'", plugin);
 }

@@ -1,6 +1,7 @@
 #include <bit>
 
 #include "onnx/dtypes.h"
+#include "onnx/import/arg_max.h"
 #include "onnx/import/compose.h"
 #include "onnx/import/importers.h"
 #include "ops/fill.h"
@@ -73,6 +74,28 @@ Status bernoulli(ImportContext& cx) {
   const ops::Fill fill{.operation = FillOperation::kRandomUniform};
   const ValueId draws = TRY(draw(cx, fill, type.dtype, Shape(type.shape)));
   return cx.output(TRY(cast(cx, TRY(binary(cx, ElementWiseKind::kLess, draws, x)), to)));
+}
+
+/// Classes drawn by the logarithms of their weights, [batch, classes]: each draw takes the largest of these, to which
+/// noise of Gumbel's distribution is added.
+Status multinomial(ImportContext& cx) {
+  const ValueId x = TRY(cx.input(0));
+  const int64_t count = TRY(cx.node().get_int("sample_size", 1));
+  const DType to = TRY(dtype_attribute(cx, DType::kI32));
+  TRY(require(cx.rank(x) == 2 && is_float(cx.dtype(x)), "x is ", cx.type(x), "; floats [batch, classes] are needed"));
+  TRY(require(count > 0, "sample_size is ", count, "; a positive number is needed"));
+  TRY(require(is_index(to), "dtype is ", to, "; i32 or i64 is needed"));
+  const sym::Expr batch = cx.extent(x, 0);
+  const ops::Fill uniform{.operation = FillOperation::kRandomUniform};
+  const ValueId draws = TRY(draw(cx, uniform, DType::kF32, {batch, count, cx.extent(x, 1)}));
+  const auto minus_log = [&](ValueId of) -> Result<ValueId> {
+    return unary(cx, UnaryKind::kNeg, TRY(unary(cx, UnaryKind::kLog, of)));
+  };
+  const ValueId noise = TRY(minus_log(TRY(minus_log(draws))));
+  const ValueId weights = TRY(unsqueeze(cx, TRY(cast(cx, x, DType::kF32)), {1}));
+  const ValueId scores = TRY(binary(cx, ElementWiseKind::kSum, weights, noise));
+  const ValueId drawn = TRY(arg_extreme(cx, scores, 2, Extreme::kMax, Tie::kFirst));
+  return cx.output(TRY(cast(cx, TRY(reshape(cx, drawn, {batch, count})), to)));
 }
 
 }  // namespace kiln::onnx::importers

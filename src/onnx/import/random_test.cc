@@ -1,7 +1,11 @@
 // Random tensors: their generator's start, and shapes of the run.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "ir/interpret.h"
 #include "onnx/test_import.h"
+#include "tensor/view.h"
 
 namespace kiln::onnx {
 namespace {
@@ -59,6 +63,24 @@ TEST(ImportRandom, BernoulliComparesWithADraw) {
   EXPECT_NE(got.find("Fill{operation=random_uniform, dims=[4]"), std::string::npos) << got;
   EXPECT_NE(got.find("ElementWise{kind=less}"), std::string::npos) << got;
   EXPECT_NE(got.find("# i64[4]"), std::string::npos) << got;
+}
+TEST(ImportRandom, MultinomialDrawsByTheWeights) {
+  const Imported got = import_proto(model(
+      graph({{node("Multinomial", {"x"}, {"y"}, "",
+                   {int_attribute("sample_size", 1000), int_attribute("dtype", kInt64), float_attribute("seed", 3)})},
+             {value("x", kFloat, {2, 3})},
+             {value("y", kInt64, {2, 1000})},
+             {}})));
+  ASSERT_TRUE(got.status) << text_of(got);
+  // The second row has weights of 1, 2 and 1.
+  const std::vector<double> logarithms{-50, 50, -50, 0, 0.6931472, 0};
+  const auto y = ir::interpret(got.graph, std::vector{HostTensor::of(DType::kF32, {2, 3}, logarithms)});
+  ASSERT_TRUE(y) << y.error().message;
+  EXPECT_EQ((*y)[0].extents(), (Extents{2, 1000}));
+  const std::vector<int64_t> drawn = View((*y)[0]).integers();
+  EXPECT_EQ(std::ranges::count(std::span(drawn).first(1000), 1), 1000);
+  for (const auto& [label, expected] : {std::pair{0, 250}, {1, 500}, {2, 250}})
+    EXPECT_NEAR(static_cast<double>(std::ranges::count(std::span(drawn).last(1000), label)), expected, 60) << label;
 }
 TEST(ImportRandom, RefusesIntegers) {
   const std::string got = import_node(

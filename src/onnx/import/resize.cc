@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "onnx/import/axes.h"
 #include "onnx/import/compose.h"
@@ -74,9 +73,6 @@ Status keep_aspect_ratio(ImportContext& cx, ops::Resize& op, SymbolicValues& siz
       size = k == 0 ? rounded : op.fit == ResizeFit::kNotLarger ? sym::min(size, rounded) : sym::max(size, rounded);
     }
   }
-  // As with given scales, ONNX aligns the corners of the exact product, not of the rounded extent.
-  if (op.coordinate == CoordinateTransformation::kAlignCorners)
-    op.coordinate = CoordinateTransformation::kAlignCornersOfScale;
   op.fitted_sizes.assign(wanted.size(), 0);
   for (const int axis : axes) {
     const auto size = wanted[static_cast<size_t>(axis)].constant();
@@ -160,16 +156,6 @@ Status resize_to_sizes(ImportContext& cx, ops::Resize op, size_t input) {
   return resize_to(cx, std::move(op), sizes, roi, scales);
 }
 
-/// ONNX aligns the corners of what the scales make, which need not be whole elements; TensorRT those of y.
-void align_corners_of_scales(ImportContext& cx, ops::Resize& op, ValueId x) {
-  if (op.coordinate != CoordinateTransformation::kAlignCorners) return;
-  for (size_t i = 0; i < op.scales.size(); ++i) {
-    const auto extent = cx.type(x).shape[i].constant();
-    const double made = op.scales[i] * static_cast<double>(extent.value_or(1));
-    if (made != std::floor(made)) op.coordinate = CoordinateTransformation::kAlignCornersOfScale;
-  }
-}
-
 /// The extents floor(extent * scale) of axes whose scales follow from shapes, rounded as floats are; nothing where some
 /// come from data.
 std::optional<SymbolicValues> sizes_by_scales(const ImportContext& cx, ValueId x, ValueId scales,
@@ -209,8 +195,6 @@ Status resize_by_scales_of_run(ImportContext& cx, ops::Resize op, ValueId scales
   const auto stated = cx.stated_extents(0);
   if (!known && (!stated || stated->size() != static_cast<size_t>(cx.rank(x))))
     known = TRY(sizes_of_run(cx, x, scales, axes));
-  if (op.coordinate == CoordinateTransformation::kAlignCorners)
-    op.coordinate = CoordinateTransformation::kAlignCornersOfScale;
   SymbolicValues sizes = known.value_or(cx.type(x).shape);
   for (const int axis : axes)
     if (!known) sizes[static_cast<size_t>(axis)] = (*stated)[static_cast<size_t>(axis)];
@@ -229,7 +213,6 @@ Status resize_by_scales(ImportContext& cx, ops::Resize op, size_t input) {
   const auto known = cx.constant(scales, "scales");
   if (!known) return resize_by_scales_of_run(cx, std::move(op), scales, axes);
   op.scales = TRY(for_every_axis(View(*known).numbers(), axes, cx.rank(x), "scales"));
-  align_corners_of_scales(cx, op, x);
   return cx.output(TRY(cx.add(std::move(op), {x})));
 }
 

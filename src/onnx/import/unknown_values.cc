@@ -71,28 +71,81 @@ bool is_readable(const TensorType& type) {
   return (is_index(type.dtype) || type.dtype == DType::kBool) && count && *count <= ops::ReadValues::kMost;
 }
 
+namespace {
+/// The values that the numbers of `value` may be read from: those that it follows from, or itself.
+class Readable {
+ public:
+  explicit Readable(const ir::Graph& graph) : graph_(graph) {
+    states_.resize(static_cast<size_t>(graph.num_values()), State::kUnseen);
+  }
+
+  /// Finds out how the numbers of `value`, and of all that it follows from, are known. Operands come first: a value
+  /// that has no name is read by what it follows from, and where one of that cannot be read, what follows from it is.
+  void visit(ir::ValueId value) {
+    std::vector<ir::ValueId> pending{value};
+    while (!pending.empty()) {
+      const ir::ValueId next = pending.back();
+      State& state = states_[ir::index(next)];
+      if (state == State::kUnseen) {
+        state = State::kOpen;
+        for (const ir::ValueId input : sources_of(next))
+          if (states_[ir::index(input)] == State::kUnseen) pending.push_back(input);
+        continue;
+      }
+      pending.pop_back();
+      if (state == State::kOpen) state = settle(next);
+    }
+  }
+  bool knows(ir::ValueId value) const { return is_known(graph_, value); }
+  bool follows(ir::ValueId value) const { return states_[ir::index(value)] == State::kFollows; }
+  bool is_read(ir::ValueId value) const { return states_[ir::index(value)] == State::kRead; }
+  /// What a value follows from and is not known; none where it carries no numbers of it.
+  std::vector<ir::ValueId> sources_of(ir::ValueId value) const {
+    const ir::NodeId producer = graph_.value(value).producer;
+    if (knows(value) || !is_readable(graph_.type(value)) || producer == ir::NodeId::kNone) return {};
+    if (!carries_values(graph_.node(producer))) return {};
+    std::vector<ir::ValueId> sources;
+    for (const ir::ValueId input : graph_.node(producer).inputs) {
+      if (knows(input)) continue;
+      if (!can_follow_from(graph_, input)) return {};
+      sources.push_back(input);
+    }
+    return sources;
+  }
+
+ private:
+  enum class State : uint8_t { kUnseen, kOpen, kFollows, kRead, kLost };
+
+  State settle(ir::ValueId value) const {
+    if (knows(value)) return State::kFollows;
+    const std::vector<ir::ValueId> sources = sources_of(value);
+    const auto is_found = [&](ir::ValueId source) { return follows(source) || is_read(source); };
+    if (!sources.empty() && std::ranges::all_of(sources, is_found)) return State::kFollows;
+    return is_readable(graph_.type(value)) && !graph_.value(value).name.empty() ? State::kRead : State::kLost;
+  }
+
+  const ir::Graph& graph_;
+  std::vector<State> states_;
+};
+}  // namespace
+
 std::vector<std::string> values_to_read(const ir::Graph& graph, ir::ValueId value) {
+  Readable readable(graph);
+  readable.visit(value);
   std::vector<std::string> names;
   std::vector<bool> seen(static_cast<size_t>(graph.num_values()), false);
   std::vector<ir::ValueId> pending{value};
   while (!pending.empty()) {
     const ir::ValueId next = pending.back();
     pending.pop_back();
-    if (is_known(graph, next) || seen[ir::index(next)]) continue;
+    if (readable.knows(next) || seen[ir::index(next)]) continue;
     seen[ir::index(next)] = true;
-    if (!is_readable(graph.type(next))) return {};
-    const ir::NodeId producer = graph.value(next).producer;
-    const std::vector<ir::ValueId> inputs =
-        producer == ir::NodeId::kNone ? std::vector<ir::ValueId>() : graph.node(producer).inputs;
-    const auto is_known_here = [&](ir::ValueId input) { return is_known(graph, input); };
-    const auto follows = [&](ir::ValueId input) { return is_known_here(input) || can_follow_from(graph, input); };
-    if (producer != ir::NodeId::kNone && carries_values(graph.node(producer)) && std::ranges::all_of(inputs, follows) &&
-        !std::ranges::all_of(inputs, is_known_here)) {
-      pending.insert(pending.end(), inputs.begin(), inputs.end());
-    } else if (graph.value(next).name.empty()) {
-      return {};
-    } else {
+    if (readable.is_read(next)) {
       names.push_back(graph.value(next).name);
+    } else if (readable.follows(next)) {
+      for (const ir::ValueId source : readable.sources_of(next)) pending.push_back(source);
+    } else {
+      return {};
     }
   }
   return names;

@@ -63,8 +63,6 @@ class ResizeLayer final
   nv::ResizeCoordinateTransformation getCoordinateTransformation() const noexcept override {
     // Only the parser sets ONNX's further rules. The API shows each as the rule that it is a variant of, mostly
     // kHALF_PIXEL.
-    if (op().coordinate == CoordinateTransformation::kAlignCornersOfScale)
-      return nv::ResizeCoordinateTransformation::kALIGN_CORNERS;
     return static_cast<nv::ResizeCoordinateTransformation>(
         std::min(op().coordinate, CoordinateTransformation::kHalfPixel));
   }

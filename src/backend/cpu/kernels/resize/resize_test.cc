@@ -33,7 +33,7 @@ const ResizeCase kCases[] = {
     {{.mode = ResizeMode::kLinear, .dims = {3, 1, 3, 4, 3, 1, 3, 4}, .coordinate = kHalfPixel},
      {2, 3, 2, 3, 2, 2, 2, 3}},
     {{.dims = {2, 0}}, {2, 3}},
-    {{.mode = ResizeMode::kLinear, .scales = {1, 1, 0.8, 0.7}, .coordinate = kAlignCornersOfScale}, {1, 3, 9, 40}},
+    {{.mode = ResizeMode::kLinear, .scales = {1, 1, 0.8, 0.7}, .coordinate = kAlignCorners}, {1, 3, 9, 40}},
     // Crops: within x, backwards, beyond it along either axis, of axes that are named, of all of them.
     {{.mode = ResizeMode::kLinear, .dims = {1, 3, 7, 33}, .coordinate = kTfCropAndResize, .axes_given = {2, 3}},
      {1, 3, 9, 21},
@@ -56,7 +56,7 @@ const ResizeCase kCases[] = {
      {1, 3, 9, 21},
      {},
      {0.8F, 1.2F}},
-    {{.mode = ResizeMode::kCubic, .dims = {1, 3, 7, 25}, .coordinate = kAlignCornersOfScale},
+    {{.mode = ResizeMode::kCubic, .dims = {1, 3, 7, 25}, .coordinate = kAlignCorners},
      {1, 3, 9, 21},
      {},
      {1, 1, 0.8F, 1.2F}},
