@@ -166,7 +166,7 @@ Result<ProfileRequest> shapes_of_batches(int32_t size, ProfileRequest profile, c
     const auto fixed = type.shape[0].constant();
     const auto at = profile.extents.find(name);
     plan::InputRange* const range = at != profile.extents.end() && !at->second.opt.empty() ? &at->second : nullptr;
-    if (!fixed && !range) return std::move(profile);  // whoever builds the network tells of the profile
+    if (!fixed && !range) return profile;  // whoever builds the network tells of the profile
     const int64_t extent = fixed ? *fixed : range->opt[0];
     fits |= extent == size;
     extents += str(extents.empty() ? "" : ", ", "'", name, "' ", extent);
@@ -184,7 +184,7 @@ Result<ProfileRequest> shapes_of_batches(int32_t size, ProfileRequest profile, c
              profile.called);
   }
   for (auto& [name, range] : profile.extents) range.min = range.max = range.opt;  // as TensorRT has it
-  return std::move(profile);
+  return profile;
 }
 
 /// What the calibrator's cache says, or else its data.
