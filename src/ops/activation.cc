@@ -62,8 +62,7 @@ Status Activation::reference(ReferenceContext& cx) const {
 }
 
 Scalar Activation::scalar() const {
-  return {static_cast<ScalarFn>(static_cast<int>(ScalarFn::kRelu) + static_cast<int>(kind)), static_cast<float>(alpha),
-          static_cast<float>(beta)};
+  return {static_cast<ScalarFn>(static_cast<int>(ScalarFn::kRelu) + static_cast<int>(kind)), alpha, beta};
 }
 
 }  // namespace ops

@@ -75,7 +75,7 @@ inline constexpr int kNumScalarFns = static_cast<int>(ScalarFn::kMod) + 1;
 
 struct Scalar {
   ScalarFn fn = ScalarFn::kIdentity;
-  float alpha = 0, beta = 0;
+  double alpha = 0, beta = 0;
 };
 
 constexpr int arity(ScalarFn fn) {
