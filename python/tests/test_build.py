@@ -224,6 +224,7 @@ def test_parser_errors(builder, logger):
     assert str(error).startswith("In node 0 with name: the node and operator: NoSuchThing ") and error.desc() in str(error)
     assert error.local_function_stack() == [] and error.local_function_stack_size() == 0
     damaged = model("NoSuchThing").SerializeToString().replace(b"the node", b"the \xffode")
+    parser = trt.OnnxParser(builder.create_network(), logger)  # the other has an input 'x' already
     assert not parser.parse(damaged)
     error = parser.get_error(parser.num_errors - 1)
     assert error.node_name() == "the \ufffdode" and "the \ufffdode" in str(error) and "NoSuchThing" in error.desc()

@@ -10,10 +10,6 @@ template const kiln::StepKind& kiln::step_kind<kiln::steps::GatedProduct>();
 namespace kiln::steps {
 
 Status GatedProduct::check() const {
-  TRY(validate(gate));
-  const bool is_function = gate.inputs.size() == 2 && gate.outputs.size() == 1 && gate.inputs[0] == gate.inputs[1] &&
-                           is_kernel_float(gate.inputs[0]) && is_kernel_float(gate.outputs[0]);
-  TRY(require(is_function, "the function of a gated product does not make one float of two of one type"));
   TRY(require(op.a == ops::MatrixOp::kNone && op.b != ops::MatrixOp::kVector,
               "a gated product takes a as it is, and a matrix b"));
   return require(!epilogue.residual && !epilogue.hook && std::isinf(epilogue.lo) && std::isinf(epilogue.hi),
@@ -21,6 +17,10 @@ Status GatedProduct::check() const {
 }
 
 Status GatedProduct::check(const StepTypes& types) const {
+  TRY(validate(gate));
+  const bool is_function = gate.inputs.size() == 2 && gate.outputs.size() == 1 && gate.inputs[0] == gate.inputs[1] &&
+                           is_kernel_float(gate.inputs[0]) && is_kernel_float(gate.outputs[0]);
+  TRY(require(is_function, "the function of a gated product does not make one float of two of one type"));
   const DType a = types.inputs[0].dtype, b = types.inputs[1].dtype, y = types.outputs[0].dtype;
   TRY(require(is_kernel_float(a) && a == b && gate.inputs[0] == a && gate.outputs[0] == y, "a gated product of ", a,
               " and ", b, " cannot make ", y));
