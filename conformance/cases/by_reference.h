@@ -39,14 +39,6 @@ inline const Reasons kCudaByReference{
     {"Dequantize: blocks", "scales of blocks"},
     {"Dequantize: i4, blocks", "nests have no 4-bit types"},
     {"Gather: batch broadcast", "elementwise axes that broadcast"},
-    {"MatrixMultiply: f64", "products and sums, which a pass makes of it"},
-    {"MatrixMultiply: f64, both transposed", "products and sums, which a pass makes of it"},
-    {"MatrixMultiply: f64, batch, broadcast both ways", "products and sums, which a pass makes of it"},
-    {"MatrixMultiply: f64, nothing to sum", "products and sums, which a pass makes of it"},
-    {"MatrixMultiply: f64, outer", "products and sums, which a pass makes of it"},
-    {"MatrixMultiply: i32", "products and sums, which a pass makes of it"},
-    {"MatrixMultiply: i64", "products and sums, which a pass makes of it"},
-    {"MatrixMultiply: i64, vectors", "products and sums, which a pass makes of it"},
     {"Normalization: group, scale a group", "coefficients of neither the normalised axes nor the channels"},
     {"Normalization: outermost", "not the innermost axes; networks transpose before it"},
     {"Quantize: blocks", "scales of blocks"},
@@ -61,6 +53,18 @@ inline const Reasons kCudaByReference{
     {"Resize: nearest crop of bytes", "tables of taps are made before the run"},
     {"Scatter: bytes, the larger", "no reduction of 8-bit integers"},
     {"Unique: rows of many elements", "an element is sorted by at a time, and rows have 17"},
+};
+
+/// Cases that no tactic of CUDA's takes as they are: a pass makes others of them first.
+inline const Reasons kCudaByPass{
+    {"MatrixMultiply: f64", "products and sums, which a pass makes of it"},
+    {"MatrixMultiply: f64, both transposed", "products and sums, which a pass makes of it"},
+    {"MatrixMultiply: f64, batch, broadcast both ways", "products and sums, which a pass makes of it"},
+    {"MatrixMultiply: f64, nothing to sum", "products and sums, which a pass makes of it"},
+    {"MatrixMultiply: f64, outer", "products and sums, which a pass makes of it"},
+    {"MatrixMultiply: i32", "products and sums, which a pass makes of it"},
+    {"MatrixMultiply: i64", "products and sums, which a pass makes of it"},
+    {"MatrixMultiply: i64, vectors", "products and sums, which a pass makes of it"},
 };
 
 }  // namespace kiln
