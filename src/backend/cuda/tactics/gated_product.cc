@@ -6,6 +6,7 @@
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/contraction.h"
 #include "backend/cuda/tactics/matrix_multiply.h"
+#include "backend/cuda/tactics/registry.h"
 #include "steps/gated_product.h"
 #include "tactics/chain.h"
 #include "tactics/matrix_multiply.h"
