@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "backend/cuda/compile/testing.h"
 
 namespace kiln::cuda {
