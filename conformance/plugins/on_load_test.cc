@@ -7,17 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "error_logger.h"
+
 namespace {
 
 namespace nv = nvinfer1;
 
-class Logger final : public nv::ILogger {
- public:
-  void log(Severity severity, const char* text) noexcept override {
-    if (severity <= Severity::kERROR) errors += std::string(text) + "\n";
-  }
-  std::string errors;
-};
+using kiln::conformance::ErrorLogger;
 
 /// Those that TensorRT's library registers when it is loaded, and a digit for each version.
 constexpr struct {
@@ -42,7 +38,7 @@ std::vector<nv::IPluginCreatorInterface*> creators_on_load() {
 }
 
 /// Whether a network of the plugin alone can be built.
-bool builds_gelu(Logger& logger) {
+bool builds_gelu(ErrorLogger& logger) {
   const std::unique_ptr<nv::IBuilder> builder(nv::createInferBuilder(logger));
   const std::unique_ptr<nv::INetworkDefinition> network(builder->createNetworkV2(0));
   const std::unique_ptr<nv::IBuilderConfig> config(builder->createBuilderConfig());
@@ -66,7 +62,7 @@ TEST(StandardPlugins, OfTransformersAreThereOnceTheLibraryIsLoaded) {
   for (size_t i = 0; i < creators.size(); ++i) EXPECT_NE(creators[i], nullptr) << i;
   EXPECT_EQ(creator_of("Clip_TRT", '1'), nullptr) << "TensorRT's is there after initLibNvInferPlugins";
 
-  Logger logger;
+  ErrorLogger logger;
   EXPECT_TRUE(builds_gelu(logger)) << logger.errors;
 
   const auto init = reinterpret_cast<bool (*)(void*, const char*)>(dlsym(library, "initLibNvInferPlugins"));

@@ -5,20 +5,16 @@
 #include <memory>
 #include <string>
 
+#include "error_logger.h"
+
 namespace {
 
 namespace nv = nvinfer1;
 
-class Logger final : public nv::ILogger {
- public:
-  void log(Severity severity, const char* text) noexcept override {
-    if (severity <= Severity::kERROR) errors += std::string(text) + "\n";
-  }
-  std::string errors;
-};
+using kiln::conformance::ErrorLogger;
 
 TEST(VcPlugins, HaveRoiAlignOnceTheLibraryIsLoaded) {
-  Logger logger;
+  ErrorLogger logger;
   const std::unique_ptr<nv::IBuilder> builder(nv::createInferBuilder(logger));
   nv::IPluginRegistry& registry = *getPluginRegistry();
   ASSERT_EQ(registry.getCreator("ROIAlign_TRT", "2", ""), nullptr);

@@ -40,7 +40,8 @@ struct BuildRequest {
   std::vector<ProfileRequest> profiles;  ///< none: one is made if every input is static
   std::map<std::string, Format> surface_formats;
   bool is_direct_io = false;  ///< inputs and outputs are read and written as they are, where that can be
-  /// Those that are in any case, or the build fails: each in one of these formats, of which the build chooses.
+  /// Inputs and outputs that are never reformatted, or the build fails: each has one of these formats, of which the
+  /// build chooses.
   std::map<std::string, std::vector<Format>> direct_formats;
   std::vector<ShapeOutput> shape_outputs;
   passes::Ranges int8_ranges;  ///< of tensors: contractions and plugins that read one of them may have bytes

@@ -57,7 +57,8 @@ Status import_model(std::shared_ptr<const Model> model, ir::Graph& graph, const 
   const size_t known = report.errors.size();
   const auto checked = TRY(prepare_model(model, report));
   import_checked(*checked, graph, options, report, nullptr);
-  renumber_as_given(model->graph, checked->graph, report.errors, known);
+  if (const auto found = std::span(report.errors).subspan(known); !found.empty())
+    renumber_as_given(node_origins(model->graph, checked->graph), found);
   TRY(first_problem(report));
   rename_inputs_that_are_outputs(graph, report);
   return {};

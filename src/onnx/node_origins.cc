@@ -1,6 +1,5 @@
 #include "onnx/node_origins.h"
 
-#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
@@ -21,10 +20,8 @@ std::vector<int64_t> node_origins(const GraphDef& given, const GraphDef& flat) {
   return result;
 }
 
-void renumber_as_given(const GraphDef& given, const GraphDef& flat, std::vector<Problem>& problems, size_t first) {
-  if (first == problems.size()) return;
-  const std::vector<int64_t> origins = node_origins(given, flat);
-  for (Problem& problem : std::span(problems).subspan(first))
+void renumber_as_given(std::span<const int64_t> origins, std::span<Problem> problems) {
+  for (Problem& problem : problems)
     if (problem.node >= 0) problem.node = static_cast<int>(origins[static_cast<size_t>(problem.node)]);
 }
 

@@ -16,7 +16,7 @@ constexpr int64_t kNoOrigin = -1;
 /// kNoOrigin where no output of the graph tells.
 std::vector<int64_t> node_origins(const GraphDef& given, const GraphDef& flat);
 
-/// Gives problems, from number `first` on, which have indices in `flat`, those of `given`.
-void renumber_as_given(const GraphDef& given, const GraphDef& flat, std::vector<Problem>& problems, size_t first);
+/// Gives problems, which have indices of prepared nodes, those of the nodes' origins.
+void renumber_as_given(std::span<const int64_t> origins, std::span<Problem> problems);
 
 }  // namespace kiln::onnx

@@ -31,7 +31,7 @@ ModelSupport query_support(std::shared_ptr<const Model> model, const ImportOptio
   const std::vector<int64_t> from = node_origins(model->graph, graph);
   for (size_t i = 0; i < graph.nodes.size(); ++i)
     if (from[i] != kNoOrigin && outcomes.of(i) == NodeOutcome::kFailed) failed[static_cast<size_t>(from[i])] = true;
-  renumber_as_given(model->graph, graph, result.report.errors, 0);
+  renumber_as_given(from, result.report.errors);
   if (!result.supported() && std::ranges::none_of(failed, std::identity())) return result;
   bool joins = false;
   for (const size_t i : order_of(model->graph)) {

@@ -70,7 +70,7 @@ struct Inputs {
   const std::vector<Moments>& known;
 
   bool has(size_t i) const { return node.input(i) != ir::ValueId::kNone; }
-  /// Of an input that is there, or else `absent`.
+  /// The moments of an input that is there, or else `absent`.
   Moments operator()(size_t i, Moments absent = {0, 0}) const {
     return has(i) ? known[ir::index(node.input(i))] : absent;
   }
@@ -201,7 +201,7 @@ Moments reduced(const ops::Reduce& reduce, const Inputs& in) {
   return sum_of_terms(terms, in(0));
 }
 
-/// Of each row the last sum, or the largest product of few factors.
+/// The last sum of each row, or the largest product of few factors.
 Moments accumulated(const ops::Cumulative& cumulative, const Inputs& in) {
   if (cumulative.operation != CumulativeOperation::kSum) return in(0);
   const HostTensor* const axis = in.constant(1);

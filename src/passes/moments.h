@@ -16,7 +16,7 @@ struct Moments {
 /// The moments, brought within what they may be: `rms` to at most 1e30, and `mean` to at most `rms`.
 Moments bounded(double rms, double mean);
 
-// Of operands that are independent of each other.
+// What sums and products of operands have that are independent of each other.
 Moments sum_of(const Moments& a, const Moments& b);
 Moments product_of(const Moments& a, const Moments& b);
 /// The sum of `count` independent terms.

@@ -46,7 +46,8 @@ std::optional<steps::HookOperand> operand_of(const ir::Graph& graph, ir::ValueId
   return steps::HookOperand::kChannel;
 }
 
-/// The program with input `first` moved to the front.
+}  // namespace
+
 NestProgram reordered(NestProgram program, size_t first) {
   const auto moved = [&](NestOperand operand) {
     if (operand >= 0) return operand;
@@ -60,8 +61,6 @@ NestProgram reordered(NestProgram program, size_t first) {
               program.inputs.begin() + static_cast<ptrdiff_t>(first) + 1);
   return program;
 }
-
-}  // namespace
 
 std::expected<EpilogueMatch, Reject> match_hook(const ir::Graph& graph, ir::NodeId root,
                                                 bool (*is_contraction)(const Op&), int channel_axis, ResultOrder order,

@@ -16,6 +16,9 @@ std::expected<EpilogueMatch, Reject> match_hook(const ir::Graph& graph, ir::Node
                                                 bool (*is_contraction)(const Op&), int channel_axis, ResultOrder order,
                                                 bool halves = false, bool (*has_type)(DType) = is_hook_type);
 
+/// The program with input `first` moved to the front.
+NestProgram reordered(NestProgram program, size_t first);
+
 /// Makes the region of a contraction, from what its epilogue has.
 using RegionOf = Match (*)(const TacticContext& cx, ir::NodeId root, const EpilogueMatch& match);
 

@@ -17,7 +17,7 @@ namespace {
 
 using nv::BuilderFlag;
 
-/// Those of the allowed formats that Kiln has; the linear one, if allowed, goes before all.
+/// The allowed formats that Kiln has; the linear one, if allowed, goes before all.
 Result<std::vector<Format>> allowed_formats(const nv::ITensor& tensor, int rank) {
   const nv::TensorFormats formats = tensor.getAllowedFormats();
   std::vector<Format> allowed;

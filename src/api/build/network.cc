@@ -289,11 +289,12 @@ bool Network::setWeightsName(nv::Weights weights, const char* name) noexcept {
     const std::string text(TRY(name_argument(name, "name")));
     const std::vector<ir::NodeId> found = weights.values ? constants_at(weights.values) : std::vector<ir::NodeId>();
     TRY(require(!found.empty(), "no layer of the network has these weights"));
+    const DType type = TRY(from_api(weights.type));
     for (const ir::NodeId node : found) {
       const HostTensor& value = graph_.node(node).op.as<ops::Constant>()->value;
-      TRY(require(volume(value.extents()) == weights.count && TRY(from_api(weights.type)) == value.dtype(),
+      TRY(require(volume(value.extents()) == weights.count && type == value.dtype(),
                   "the weights that begin there are ", volume(value.extents()), " of ", value.dtype(), ", not ",
-                  weights.count, " of ", TRY(from_api(weights.type))));
+                  weights.count, " of ", type));
     }
     for (const ir::NodeId node : found) graph_.set_name(node, text);
     return {};

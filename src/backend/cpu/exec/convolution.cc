@@ -79,7 +79,7 @@ class LoadedConvolution final : public PacksConstants {
     return {};
   }
 
-  /// Of the kernel's own workspace.
+  /// The size of the kernel's own workspace.
   int64_t own_bytes(const ConvProblem& problem, const ConvShape& shape) const {
     return plan_.family->workspace_bytes(shape, problem.weights, team_.size());
   }

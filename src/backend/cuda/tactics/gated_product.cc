@@ -30,17 +30,6 @@ std::optional<int64_t> half_of(const StridedView& view, const TensorType& source
   return {};
 }
 
-/// The program with its two inputs in the other order.
-NestProgram swapped(NestProgram program) {
-  const auto swap = [](NestOperand& operand) {
-    if (operand < 0) operand = operand == ~0 ? ~1 : ~0;
-  };
-  for (NestInstruction& instruction : program.code)
-    for (NestOperand& operand : instruction.args) swap(operand);
-  for (NestOperand& operand : program.output_regs) swap(operand);
-  return program;
-}
-
 /// A chain that reads two halves of one value's columns, and nothing else.
 struct Gate {
   ValueId sums = ValueId::kNone;
@@ -64,8 +53,7 @@ std::expected<Gate, Reject> gate_of(const ir::Graph& graph, ir::NodeId root) {
   const auto within = [&](ir::NodeId user) { return std::ranges::count(chain->nodes, user) > 0; };
   if (graph.is_output(sums) || !std::ranges::all_of(graph.value(sums).users, within))
     return reject("others read the value whose halves it reads");
-  return Gate{sums, std::move(chain->nodes),
-              *first == 0 ? std::move(chain->program) : swapped(std::move(chain->program))};
+  return Gate{sums, std::move(chain->nodes), reordered(std::move(chain->program), *first == 0 ? 0 : 1)};
 }
 
 class GatedProductTactic final : public Tactic {

@@ -10,7 +10,7 @@ namespace kiln::cuda {
 const Tactic& matrix_multiply_tactic();
 
 /// The kernels that are worth timing for a product whose columns become one result each, or `columns_each` become one.
-/// Of b, a packed copy is read where `packs_b`.
+/// Where `packs_b`, they read a packed copy of b.
 std::vector<GemmCandidate> product_candidates(const TacticContext& cx, const Region& region,
                                               const ops::MatrixMultiply& op, bool packs_b, int64_t columns_each = 1);
 /// The same for the region of a product: ProductTunings.

@@ -13,7 +13,7 @@ namespace kiln::cuda {
 /// Products of bytes have `scales`.
 KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue,
                        const std::optional<ByteScales>& scales = {});
-/// Of a gated product (steps::GatedProduct), whose columns stand in pairs; `kernel` may_gate.
+/// The source of a gated product (steps::GatedProduct), whose columns stand in pairs; `kernel` may_gate.
 KernelSource source_of(const GemmKernel& kernel, const Epilogue& epilogue, const NestProgram& gate);
 
 /// Facts about a product that a kernel may assume.
