@@ -24,13 +24,10 @@ int32_t set_tactic(const PythonSide& side, int32_t tactic) noexcept {
 
 int32_t call_enqueue(const PythonSide& side, EnqueuedTensors in, EnqueuedTensors out, void* workspace,
                      cudaStream_t stream) noexcept {
-  // Not 0, of which PyTorch's ExternalStream takes any stream of its pool, which nothing orders behind the default one;
-  // nor 1, which it refuses. This thread's default stream waits for the default one, which waits for it.
-  if (!stream) stream = cudaStreamPerThread;
   return succeeds(side, "enqueue", [&] {
     return side.attr("enqueue")(list_of(in.descs, in.count), list_of(out.descs, out.count),
                                 addresses_of(in.addresses, in.count), addresses_of(out.addresses, out.count),
-                                address_of(workspace), address_of(stream));
+                                address_of(workspace), told_stream(stream));
   });
 }
 

@@ -37,6 +37,10 @@ int32_t call_enqueue(const PythonSide& side, EnqueuedTensors in, EnqueuedTensors
                      cudaStream_t stream) noexcept;
 
 inline nb::int_ address_of(const void* pointer) { return nb::int_(reinterpret_cast<uintptr_t>(pointer)); }
+/// The stream that a plugin's `enqueue` is told. Not 0, of which PyTorch's ExternalStream takes any stream of its pool,
+/// which nothing orders behind the default one; nor 1, which it refuses. This thread's default stream waits for the
+/// default one, which waits for it.
+inline nb::int_ told_stream(cudaStream_t stream) { return address_of(stream ? stream : cudaStreamPerThread); }
 
 /// A plugin's core. `Base` is IPluginV3OneCore or IPluginV3QuickCore.
 template <class Base>

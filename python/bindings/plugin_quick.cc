@@ -144,7 +144,7 @@ class QuickRuntimePart final : public nv::IPluginV3QuickRuntime {
     return succeeds(side_, "enqueue", [&] {
       return side_.attr("enqueue")(list_of(in, num_in), list_of(out, num_out), addresses_of(inputs, num_in),
                                    addresses_of(outputs, num_out), list_of(in_strides, num_in),
-                                   list_of(out_strides, num_out), address_of(stream));
+                                   list_of(out_strides, num_out), told_stream(stream));
     });
   }
   const nv::PluginFieldCollection* getFieldsToSerialize() noexcept override { return fields_.to_serialize(side_); }

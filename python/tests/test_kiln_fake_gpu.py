@@ -248,7 +248,9 @@ def test_plugins_are_told_the_default_stream_as_their_threads():
     """PyTorch makes another stream of 0, and refuses 1."""
     run(
         """
+from typing import Tuple
 import tensorrt as trt
+import tensorrt.plugin as trtp
 import plugins, running
 
 class Told(plugins.Scale):
@@ -271,10 +273,20 @@ class Creator(plugins.ScaleCreator):
 
 creator = Creator()
 assert trt.get_plugin_registry().register_creator(creator, "tests")
+
+@trtp.register("toldtests::quick")
+def quick(x: trtp.TensorDesc) -> trtp.TensorDesc:
+    return x.like()
+
+@trtp.impl("toldtests::quick")
+def quick_impl(x: trtp.Tensor, outputs: Tuple[trtp.Tensor], stream: int) -> None:
+    Told.streams.append(stream)
+
 log = running.Messages()
 builder = trt.Builder(log)
 network = builder.create_network(0)
 y = network.add_plugin_v3([network.add_input("x", trt.float32, (2, 3))], [], Told(2)).get_output(0)
+y = network.add_plugin(trtp.op.toldtests.quick(y)).get_output(0)
 y.name = "y"
 network.mark_output(y)
 plan = builder.build_serialized_network(network, running.quick(builder))
@@ -285,6 +297,6 @@ context.set_tensor_address("x", x.__cuda_array_interface__["data"][0])
 context.set_tensor_address("y", made.__cuda_array_interface__["data"][0])
 del Told.streams[:]
 assert context.execute_async_v3(0)
-assert Told.streams == [2], Told.streams
+assert Told.streams == [2, 2], Told.streams
 """
     )

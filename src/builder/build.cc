@@ -17,6 +17,7 @@
 #include "ops/dequantize.h"
 #include "ops/loop.h"
 #include "passes/captures.h"
+#include "passes/fold_row_scale.h"
 #include "passes/keep_large.h"
 #include "passes/pass.h"
 #include "passes/quantize_contractions.h"
@@ -329,6 +330,7 @@ Status Build::optimize(ir::Graph& graph, bool is_body) {
   if (!request_.half_ranges.empty()) TRY(keep_large(graph));
   if (request_.expand_plugins) TRY(request_.expand_plugins(graph));
   TRY(check_bytes(graph));
+  TRY(passes::fold_row_scale(graph, cx));  // whose ranges nobody asks for any more
   passes::SourceUses sources(graph, cx);
   TRY(backend_.lower(graph, request_.numerics));
   sources.recount(graph, "types", cx);

@@ -9,7 +9,7 @@ LoadResult load(const steps::GatedProduct& step, const LoadArguments& arguments)
   const ProductTuning tuning = TRY(from_record<ProductTuning>(arguments.spec.tuning));
   TRY(require(tuning.gemm && tuning.pack_b && tuning.gemm->may_gate(),
               "a gated product has no kernel that ends pairs of packed columns"));
-  return load_product(step.op, step.epilogue, tuning, arguments, ContractionInputs(arguments), Columns::kInPairs);
+  return load_product(step.op, step.epilogue, tuning, arguments, ContractionInputs(arguments), {Columns::kInPairs});
 }
 
 }  // namespace kiln::cuda

@@ -26,7 +26,7 @@ int64_t packed_pitch(int64_t k, DType type) {
   return (k + whole - 1) / whole * whole;
 }
 
-Result<GemmArguments> arguments_of(const ops::MatrixMultiply& op, bool pack_b, DType type, Columns columns,
+Result<GemmArguments> arguments_of(const ops::MatrixMultiply& op, bool pack_b, DType type, const ProductForm& form,
                                    const StepShapes& shapes) {
   TRY(check_batches(op, shapes.outputs[0]));
   ProductShape p = ProductShape::of(op, shapes.inputs[0], shapes.inputs[1]);
@@ -38,7 +38,8 @@ Result<GemmArguments> arguments_of(const ops::MatrixMultiply& op, bool pack_b, D
   GemmArguments g;
   g.a_row = p.a_row, g.a_k = p.a_k;
   g.b_column = pack_b ? packed_pitch(p.k, type) : p.b_column, g.b_k = pack_b ? 1 : p.b_k;
-  g.c_row = columns == Columns::kInPairs ? p.n / 2 : p.n;
+  g.c_row = form.columns == Columns::kInPairs ? p.n / 2 : p.n;
+  g.epsilon = form.epsilon;
   g.batches.axes = static_cast<int32_t>(p.axes.size());
   std::ranges::transform(p.axes, g.batches.axis, [](const ProductAxis& axis) {
     return BatchAxis{static_cast<int32_t>(axis.extent), 0, axis.a, axis.b, axis.y};
@@ -97,23 +98,23 @@ Status pair_bias(const LoadArguments& arguments, StepInputs& inputs) {
 
 Result<std::unique_ptr<LoadedStep>> load_product(const ops::MatrixMultiply& op, const steps::Epilogue& epilogue,
                                                  const ProductTuning& tuning, const LoadArguments& arguments,
-                                                 ContractionInputs inputs, Columns columns) {
+                                                 ContractionInputs inputs, const ProductForm& form) {
   TRY(validate(epilogue));
   TRY(require(tuning.gemm.has_value(), "a product by a kernel of ours has none"));
   LoadedGemm gemm = TRY(LoadedGemm::load(*tuning.gemm, arguments));
   std::optional<Extents> packed_extents;  // of b, where it is packed
   if (tuning.pack_b) {
-    TRY(pack(op, columns, arguments, inputs));
+    TRY(pack(op, form.columns, arguments, inputs));
     packed_extents = arguments.constants[1]->extents();
   }
-  if (columns == Columns::kInPairs) TRY(pair_bias(arguments, inputs));
+  if (form.columns == Columns::kInPairs) TRY(pair_bias(arguments, inputs));
   TRY(inputs.upload_rest(arguments));
   const int64_t packed_bytes = inputs.packed_bytes();
-  auto bind = [op, columns, gemm = std::move(gemm), packed_extents = std::move(packed_extents),
+  auto bind = [op, form, gemm = std::move(gemm), packed_extents = std::move(packed_extents),
                inputs = std::move(inputs)](const StepShapes& shapes) -> BindResult {
     if (packed_extents) TRY(require_extents(shapes.inputs[1], *packed_extents, "a product's weights"));
     return bind_gemm(gemm, inputs,
-                     TRY(arguments_of(op, packed_extents.has_value(), gemm.kernel.types.b, columns, shapes)));
+                     TRY(arguments_of(op, packed_extents.has_value(), gemm.kernel.types.b, form, shapes)));
   };
   return loaded_step(std::move(bind), packed_bytes);
 }

@@ -25,9 +25,15 @@ struct ProductTuning {
 /// so that two make one result (steps::GatedProduct).
 enum class Columns : uint8_t { kInOrder, kInPairs };
 
+/// What a product by a kernel of ours is besides.
+struct ProductForm {
+  Columns columns = Columns::kInOrder;
+  float epsilon = 0;  ///< of a kernel that normalises rows
+};
+
 /// A matrix product by a kernel of ours. `inputs` may have some set already.
 Result<std::unique_ptr<LoadedStep>> load_product(const ops::MatrixMultiply& op, const steps::Epilogue& epilogue,
                                                  const ProductTuning& tuning, const LoadArguments& arguments,
-                                                 ContractionInputs inputs, Columns columns = Columns::kInOrder);
+                                                 ContractionInputs inputs, const ProductForm& form = {});
 
 }  // namespace kiln::cuda

@@ -106,7 +106,7 @@ class GatedProductTactic final : public Tactic {
   static std::vector<GemmCandidate> candidates(const TacticContext& cx, const Region& region) {
     const auto step = from_record<steps::GatedProduct>(region.data);
     CHECK(step.has_value());
-    auto found = product_candidates(cx, region, step->op, /*packs_b=*/true, /*columns_each=*/2);
+    auto found = product_candidates(cx, region, step->op, {.packs_b = true, .columns_each = 2});
     std::erase_if(found, [](const GemmCandidate& candidate) { return !candidate.kernel.may_gate(); });
     return found;
   }

@@ -7,6 +7,7 @@
 #include "backend/cuda/tactics/compile.h"
 #include "backend/cuda/tactics/contraction.h"
 #include "backend/cuda/tactics/cublaslt.h"
+#include "backend/cuda/tactics/normalized_product.h"
 #include "backend/cuda/tactics/registry.h"
 #include "backend/cuda/tactics/weight_only_products.h"
 #include "tactics/matrix_multiply.h"
@@ -21,15 +22,6 @@ struct Extent {
 Extent extent_of(const TensorType& type, int axis_from_back, int64_t whole) {
   const sym::Expr e = type.shape[static_cast<size_t>(type.rank() - axis_from_back)];
   return {e.opt(), e.constant() ? power_of_two_in(*e.constant(), whole) : 1};
-}
-
-/// Whether b is one constant matrix that must be packed: tensor cores read it along k, in whole vectors.
-bool packs_b(const TacticContext& cx, const Region& region, const ops::MatrixMultiply& op) {
-  const HostTensor* b = cx.graph.constant(region.inputs[1]);
-  if (!b || op.b == ops::MatrixOp::kVector) return false;
-  const Extents& e = b->extents();
-  if (volume(std::span(e).first(e.size() - 2)) != 1) return false;
-  return op.b != ops::MatrixOp::kTranspose || e.back() % (128 / bits_of(b->dtype())) != 0;
 }
 
 /// Whether b is one matrix, or vector, for all batches.
@@ -48,8 +40,8 @@ struct Product {
   GemmTraits traits;
   int64_t m, n, k, batches;
 };
-Product extents_of(const TacticContext& cx, const Region& region, const ops::MatrixMultiply& op, bool packs,
-                   int64_t columns_each) {
+Product extents_of(const TacticContext& cx, const Region& region, const ops::MatrixMultiply& op,
+                   const ProductWanted& wanted) {
   const TensorType &a = cx.graph.type(region.inputs[0]), &b = cx.graph.type(region.inputs[1]);
   const bool transpose_a = op.a == ops::MatrixOp::kTranspose, transpose_b = op.b == ops::MatrixOp::kTranspose;
   Product p;
@@ -64,11 +56,12 @@ Product extents_of(const TacticContext& cx, const Region& region, const ops::Mat
   p.n = n.opt;
   p.traits.a_k_major = !transpose_a;
   p.traits.a_align = last_a.divisor;
-  p.traits.b_k_major = transpose_b || packs || op.b == ops::MatrixOp::kVector;
-  p.traits.b_align = packs ? whole : last_b.divisor;
+  p.traits.b_k_major = transpose_b || wanted.packs_b || op.b == ops::MatrixOp::kVector;
+  p.traits.b_align = wanted.packs_b ? whole : last_b.divisor;
   p.traits.c_align = std::min<int64_t>(n.divisor, 8);
   p.traits.read_bytes = bytes_read_by_result(cx, region);
-  const int64_t sums = volume(cx.graph.type(region.outputs[0]).opt_extents()) * columns_each;
+  const int64_t sums = volume(cx.graph.type(region.outputs[0]).opt_extents()) * wanted.columns_each;
+  p.traits.normalized = wanted.normalized;
   p.batches = std::max<int64_t>(1, sums / std::max<int64_t>(1, p.m * p.n));
   p.traits.b_constant = cx.graph.constant(region.inputs[1]) != nullptr;
   const bool one_matrix = shares_b(b);
@@ -86,16 +79,24 @@ Product extents_of(const TacticContext& cx, const Region& region, const ops::Mat
 
 }  // namespace
 
+bool packs_b(const TacticContext& cx, const Region& region, const ops::MatrixMultiply& op) {
+  const HostTensor* b = cx.graph.constant(region.inputs[1]);
+  if (!b || op.b == ops::MatrixOp::kVector) return false;
+  const Extents& e = b->extents();
+  if (volume(std::span(e).first(e.size() - 2)) != 1) return false;
+  return op.b != ops::MatrixOp::kTranspose || e.back() % (128 / bits_of(b->dtype())) != 0;
+}
+
 std::vector<GemmCandidate> product_candidates(const TacticContext& cx, const Region& region,
-                                              const ops::MatrixMultiply& op, bool packs_b, int64_t columns_each) {
-  const Product p = extents_of(cx, region, op, packs_b, columns_each);
+                                              const ops::MatrixMultiply& op, const ProductWanted& wanted) {
+  const Product p = extents_of(cx, region, op, wanted);
   return gemm_candidates(p.traits, p.m, p.n, p.k, p.batches, machine_of(cx));
 }
 
 std::vector<Variant> product_variants(const TacticContext& cx, const Region& region, const ops::MatrixMultiply& op) {
   const bool packs = packs_b(cx, region, op);
   std::vector<Variant> result;
-  for (const GemmCandidate& candidate : product_candidates(cx, region, op, packs)) {
+  for (const GemmCandidate& candidate : product_candidates(cx, region, op, {.packs_b = packs})) {
     result.push_back(contraction_variant(cx, region, candidate.kernel.name(), {}, candidate.estimate_us));
     result.back().params = to_record(ProductTuning{candidate.kernel, packs, {}});
   }
@@ -134,9 +135,10 @@ const Tactic& matrix_multiply_tactic() { return the<MatrixMultiplyTactic>(); }
 
 template <>
 TacticList tactics_of<ops::MatrixMultiply>() {
-  static const Tactic* const kList[] = {&joined_attention_tactic(), &byte_attention_tactic(), &attention_tactic(),
-                                        &byte_product_tactic(),     &weight_only_tactic(),    &matrix_multiply_tactic(),
-                                        &cublaslt_product_tactic(), &cublaslt_byte_tactic()};
+  static const Tactic* const kList[] = {
+      &joined_attention_tactic(), &byte_attention_tactic(),   &attention_tactic(),
+      &byte_product_tactic(),     &weight_only_tactic(),      &normalized_product_tactic(),
+      &matrix_multiply_tactic(),  &cublaslt_product_tactic(), &cublaslt_byte_tactic()};
   return kList;
 }
 

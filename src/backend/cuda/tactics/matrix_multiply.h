@@ -9,10 +9,17 @@ namespace kiln::cuda {
 
 const Tactic& matrix_multiply_tactic();
 
-/// The kernels that are worth timing for a product whose columns become one result each, or `columns_each` become one.
-/// Where `packs_b`, they read a packed copy of b.
+/// How kernels are to have a product.
+struct ProductWanted {
+  bool packs_b = false;      ///< they read a packed copy of b
+  int64_t columns_each = 1;  ///< so many columns become one result
+  bool normalized = false;   ///< they normalise rows of a
+};
+/// Whether b is one constant matrix that must be packed: tensor cores read it along k, in whole vectors.
+bool packs_b(const TacticContext& cx, const Region& region, const ops::MatrixMultiply& op);
+/// The kernels that are worth timing for a product.
 std::vector<GemmCandidate> product_candidates(const TacticContext& cx, const Region& region,
-                                              const ops::MatrixMultiply& op, bool packs_b, int64_t columns_each = 1);
+                                              const ops::MatrixMultiply& op, const ProductWanted& wanted);
 /// The same for the region of a product: ProductTunings.
 std::vector<Variant> product_variants(const TacticContext& cx, const Region& region, const ops::MatrixMultiply& op);
 

@@ -12,6 +12,7 @@
 #include "backend/cuda/tactics/matrix_multiply.h"
 #include "backend/cuda/tactics/nest.h"
 #include "backend/cuda/tactics/normalization.h"
+#include "backend/cuda/tactics/normalized_product.h"
 #include "backend/cuda/tactics/registry.h"
 #include "backend/cuda/tactics/squeeze_excite.h"
 #include "backend/cuda/tactics/weight_only_products.h"
@@ -22,10 +23,10 @@ namespace kiln::cuda {
 template <>
 TacticList tactics_of<AnyPointwise>() {
   static const Tactic* const kEnds[] = {
-      &squeeze_excite_tactic(), &byte_convolution_tactic(),   &byte_product_tactic(),  &weight_only_tactic(),
-      &convolution_tactic(),    &joined_convolution_tactic(), &gated_product_tactic(), &matrix_multiply_tactic(),
-      &deconvolution_tactic(),  &nest_of_views_tactic(),      &nest_tactic(),          &cublaslt_product_tactic(),
-      &cublaslt_point_tactic(), &cublaslt_byte_tactic(),      &cudnn_tactic()};
+      &squeeze_excite_tactic(),   &byte_convolution_tactic(),   &byte_product_tactic(),       &weight_only_tactic(),
+      &convolution_tactic(),      &joined_convolution_tactic(), &normalized_product_tactic(), &gated_product_tactic(),
+      &matrix_multiply_tactic(),  &deconvolution_tactic(),      &nest_of_views_tactic(),      &nest_tactic(),
+      &cublaslt_product_tactic(), &cublaslt_point_tactic(),     &cublaslt_byte_tactic(),      &cudnn_tactic()};
   return kEnds;
 }
 

@@ -55,6 +55,7 @@ GemmKernel GemmSearch::kernel(const GemmFamily& family) const {
   GemmKernel kernel;
   kernel.family = &family;
   kernel.types = traits.types;
+  kernel.normalized = traits.normalized;
   kernel.a_k_major = traits.a_k_major;
   kernel.b_k_major = traits.b_k_major;
   kernel.vec = std::min<int64_t>(traits.c_align, 16 / bytes_of(traits.types.out));
@@ -92,7 +93,7 @@ std::vector<GemmCandidate> gemm_candidates(const GemmTraits& traits, int64_t m, 
   GemmSearch search{traits, m, n, k, batches, machine};
   for (const GemmSource* row : kRows)
     if ((!traits.types.is_mixed() || row->family->takes_mixed) &&
-        (!traits.types.is_of_bytes() || row->family->takes_bytes))
+        (!traits.types.is_of_bytes() || row->family->takes_bytes) && (!traits.normalized || row->family->normalizes))
       row->search(search);
   std::ranges::stable_sort(search.found, {}, &GemmCandidate::estimate_us);
   return std::move(search.found);

@@ -54,7 +54,7 @@ void search(GemmSearch& search) {
     }
     // Where a block has several tiles, one ends while the next is multiplied.
     const int64_t tiles_each = ceil_div(search.tiles(kernel.tile), search.multiprocessors());
-    if (both && tiles_each > 1) {
+    if (both && tiles_each > 1 && !kernel.normalized) {
       constexpr double kEndCycles = 1200;
       kernel.turns = 2;
       add(static_cast<double>(tiles_each - 1) * kEndCycles * 1e6 / search.machine.clock_hz);

@@ -18,6 +18,7 @@ struct GemmFamily {
   bool takes_mixed = false;  ///< ContractionTypes::is_mixed
   bool takes_bytes = false;  ///< ContractionTypes::is_of_bytes
   bool takes_pairs = false;  ///< GemmKernel::may_gate
+  bool normalizes = false;   ///< GemmKernel::normalized
   std::string (*variant)(const GemmKernel& kernel);
   int64_t (*alignment)(const GemmKernel& kernel);  ///< bytes; of all tensors' addresses
   Result<GemmLaunch> (*plan)(const GemmKernel& kernel, GemmArguments& arguments, int64_t multiprocessors);

@@ -35,6 +35,7 @@ struct GemmKernel {
   bool lanes = false;   ///< kGemmWgmma: B's rows come interleaved, so that lanes have `vec` neighbours (lanes.cuh)
   int64_t read_bytes = 0;   ///< of those with lanes: that the epilogue reads for a result, beside what channels share
   bool b_constant = false;  ///< kGemmSmall, kGemmRows: B is never written while the network runs
+  bool normalized = false;  ///< rows of A are divided by the root of their mean square (GemmArguments::epsilon)
 
   std::string name() const;
   bool reads_maps() const;  ///< A and B, through tensor maps
@@ -45,7 +46,7 @@ struct GemmKernel {
     f("family", self.family), f("types", self.types), f("tile", self.tile), f("a_k_major", self.a_k_major);
     f("b_k_major", self.b_k_major), f("a_piece", self.a_piece), f("b_piece", self.b_piece), f("vec", self.vec);
     f("splits", self.splits), f("cluster", self.cluster), f("turns", self.turns), f("lanes", self.lanes);
-    f("read_bytes", self.read_bytes), f("b_constant", self.b_constant);
+    f("read_bytes", self.read_bytes), f("b_constant", self.b_constant), f("normalized", self.normalized);
   }
 };
 std::string_view entry_of(const GemmKernel& kernel);

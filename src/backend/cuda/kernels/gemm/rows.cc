@@ -5,7 +5,8 @@ namespace kiln::cuda {
 namespace {
 
 std::string variant(const GemmKernel& k) {
-  return str("rows ", k.tile.name(), " in ", k.tile.stages, " by ", k.tile.warps_n, splits_text(k));
+  return str("rows ", k.tile.name(), " in ", k.tile.stages, " by ", k.tile.warps_n, splits_text(k),
+             k.normalized ? ", normalised" : "");
 }
 
 Result<GemmLaunch> plan(const GemmKernel& kernel, GemmArguments& g, int64_t) {
@@ -34,6 +35,7 @@ Result<GemmLaunch> plan(const GemmKernel& kernel, GemmArguments& g, int64_t) {
 const GemmFamily kGemmRows{.name = "rows",
                            .entry = "gemm_rows",
                            .takes_pairs = true,
+                           .normalizes = true,
                            .variant = variant,
                            .alignment = whole_pieces,
                            .plan = plan};

@@ -1,8 +1,9 @@
 // C = epilogue(A * B^T) where A has few rows: B streams from memory straight into registers, as mma.sync's left
 // operand, 128 bytes of k a row and step; warps share k, and so do the blocks of a cluster. Sums are added in the order
 // of the warps, then of the blocks. Both operands lie along k, in whole 16 bytes. Rows are 8 or 16; splits are the
-// blocks of a cluster, stages the steps on their way.
-#include "gemm/arguments.cuh"
+// blocks of a cluster, stages the steps on their way. Where rows are normalised, sums of their squares go the way of
+// the sums, as one more column.
+#include "gemm/row_factor.cuh"
 #include "ptx/hopper.cuh"
 
 namespace kiln {
@@ -60,7 +61,19 @@ struct Lane {
   }
 };
 
-__device__ __forceinline__ void multiply_step(float (&sums)[kPanels][kHalves][4], const Step& step) {
+/// What a lane sums: columns of its panels, and squares of its rows.
+struct Sums {
+  float product[kPanels][kHalves][4] = {};
+  float squares[kHalves] = {};
+};
+
+__device__ __forceinline__ void square_step(Sums& sums, const Step& step) {
+#pragma unroll
+  for (int m = 0; m < kHalves; ++m)
+    sums.squares[m] += sum_of_squares(step.a[m][0].word) + sum_of_squares(step.a[m][1].word);
+}
+__device__ __forceinline__ void multiply_step(Sums& sums, const Step& step) {
+  if constexpr (kTile.normalized) square_step(sums, step);
 #pragma unroll
   for (int h = 0; h < 2; ++h)
 #pragma unroll
@@ -72,21 +85,31 @@ __device__ __forceinline__ void multiply_step(float (&sums)[kPanels][kHalves][4]
                                  round_operand(low.word[c + 1], Element{}), round_operand(high.word[c + 1], Element{})};
 #pragma unroll
         for (int m = 0; m < kHalves; ++m)
-          multiply(sums[p][m], left, round_operand(step.a[m][h].word[c], Element{}),
+          multiply(sums.product[p][m], left, round_operand(step.a[m][h].word[c], Element{}),
                    round_operand(step.a[m][h].word[c + 1], Element{}), Element{});
       }
 }
 
-/// Sums of a warp or a block, a row of C each; the padding keeps a warp's writes apart.
+/// Sums of a warp or a block, a row of C each; the padding keeps a warp's writes apart, and has a row's sum of squares.
 using Part = float[kTile.bm][kTile.bn + 4];
+constexpr int kSquares = kTile.bn;                                         ///< the column that has them
+constexpr int kVectorsOfPart = kTile.bn / 4 + (kTile.normalized ? 1 : 0);  ///< of 4 columns of a row, that blocks send
 
-__device__ __forceinline__ void keep(const float (&sums)[kPanels][kHalves][4], Part& part, int g, int t) {
+__device__ __forceinline__ void keep(const Sums& sums, Part& part, int g, int t) {
 #pragma unroll
   for (int p = 0; p < kPanels; ++p)
 #pragma unroll
     for (int m = 0; m < kHalves; ++m)
 #pragma unroll
-      for (int i = 0; i < 4; ++i) part[m * 8 + t * 2 + i % 2][p * 16 + g + i / 2 * 8] = sums[p][m][i];
+      for (int i = 0; i < 4; ++i) part[m * 8 + t * 2 + i % 2][p * 16 + g + i / 2 * 8] = sums.product[p][m][i];
+  if constexpr (kTile.normalized)
+#pragma unroll
+    for (int m = 0; m < kHalves; ++m) {
+      float of_row = sums.squares[m];
+      of_row += __shfl_xor_sync(kAllLanes, of_row, 1);
+      of_row += __shfl_xor_sync(kAllLanes, of_row, 2);
+      if (t == 0) part[m * 8 + g][kSquares] = of_row;
+    }
 }
 /// A vector of the sums over the block's warps.
 template <int V>
@@ -95,10 +118,20 @@ __device__ __forceinline__ void add_warps(float (&x)[V], const Part (&parts)[kTi
 #pragma unroll
     for (int v = 0; v < V; ++v) x[v] += parts[w][row][column + v];
 }
+/// The same over the cluster's blocks.
+template <int V>
+__device__ __forceinline__ void add_parts(float (&x)[V], const Part (&parts)[kTile.warps_n], const Part* received,
+                                          int row, int column) {
+  add_warps(x, parts, row, column);
+#pragma unroll
+  for (int s = 0; s < kTile.splits - 1; ++s)
+#pragma unroll
+    for (int v = 0; v < V; ++v) x[v] += received[s][row][column + v];
+}
 /// The block's sums, to the cluster's first.
 __device__ __forceinline__ void send(const Part (&parts)[kTile.warps_n], Part& received) {
-  for (int i = threadIdx.x; i < kTile.bm * kTile.bn / 4; i += kThreads) {
-    const int row = i / (kTile.bn / 4), column = i % (kTile.bn / 4) * 4;
+  for (int i = threadIdx.x; i < kTile.bm * kVectorsOfPart; i += kThreads) {
+    const int row = i / kVectorsOfPart, column = i % kVectorsOfPart * 4;
     float x[4] = {};
     add_warps(x, parts, row, column);
     store_remote(remote_address(shared_address(&received[row][column]), 0), x);
@@ -111,11 +144,14 @@ __device__ __forceinline__ void write_results(const GemmArguments& args, const P
     const int row = i / (kTile.bn / kTile.vec), column = i % (kTile.bn / kTile.vec) * kTile.vec;
     if (column0 + column >= args.n) continue;
     float x[kTile.vec] = {};
-    add_warps(x, parts, row, column);
+    add_parts(x, parts, received, row, column);
+    if constexpr (kTile.normalized) {
+      float squares[1] = {};
+      add_parts(squares, parts, received, row, kSquares);
+      const float factor = row_factor(args, squares[0]);
 #pragma unroll
-    for (int s = 0; s < kTile.splits - 1; ++s)
-#pragma unroll
-      for (int v = 0; v < kTile.vec; ++v) x[v] += received[s][row][column + v];
+      for (int v = 0; v < kTile.vec; ++v) x[v] *= factor;
+    }
     finish(args, x, c, row0 + row, column0 + column);
   }
 }
@@ -153,7 +189,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) gemm_rows(const __grid_co
 #pragma unroll
   for (int u = 0; u < kTile.stages; ++u)
     if (u < count) lane.load_a(ring[u], u);
-  float sums[kPanels][kHalves][4] = {};
+  Sums sums;
   for (int i = 0; i < count; i += kTile.stages)
 #pragma unroll
     for (int u = 0; u < kTile.stages; ++u) {

@@ -16,7 +16,7 @@ int64_t dynamic_bytes(const GemmKernel& kernel) {
 std::string variant(const GemmKernel& kernel) {
   return str("wgmma ", kernel.tile.name(), " in ", kernel.tile.stages,
              kernel.cluster > 1 ? str(", pairs of ", kernel.cluster) : "", kernel.turns > 1 ? ", in turns" : "",
-             kernel.lanes ? ", by lanes" : "");
+             kernel.lanes ? ", by lanes" : "", kernel.normalized ? ", normalised" : "");
 }
 
 Result<GemmLaunch> plan(const GemmKernel& kernel, GemmArguments& g, int64_t multiprocessors) {
@@ -46,7 +46,8 @@ Result<GemmLaunch> plan(const GemmKernel& kernel, GemmArguments& g, int64_t mult
 int64_t wgmma_shared_bytes(const GemmKernel& kernel) {
   constexpr int64_t kColumnBytes = 8;  // of what channels share, FP32
   const int64_t of_groups = kernel.lanes ? kColumnBytes * kernel.tile.bn : 4 * slab_bytes(32);
-  return dynamic_bytes(kernel) + groups(kernel) * of_groups + kernel.tile.stages * 16;
+  const int64_t of_rows = kernel.normalized ? kernel.tile.bm * 4 : 0;  // their factors
+  return dynamic_bytes(kernel) + groups(kernel) * of_groups + of_rows + kernel.tile.stages * 16;
 }
 
 const GemmFamily kGemmWgmma{.name = "wgmma",
@@ -54,6 +55,7 @@ const GemmFamily kGemmWgmma{.name = "wgmma",
                             .reads_maps = true,
                             .takes_bytes = true,
                             .takes_pairs = true,
+                            .normalizes = true,
                             .variant = variant,
                             .alignment = whole_pieces,
                             .plan = plan};

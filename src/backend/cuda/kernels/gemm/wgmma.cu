@@ -1,11 +1,11 @@
 // C = epilogue(A * B^T) on sm_90a: one warp feeds the copy engine, groups of four warps multiply, blocks stay and take
 // tile after tile. Both operands lie along k. Groups share a tile, 64 rows each, or, with two turns, two groups take
 // tiles in turns: one ends its sums while the other multiplies. A cluster's blocks lie along m and share B. With
-// `lanes` B's rows come interleaved, and sums become results without shared memory (lanes.cuh). The prelude has
-// wgmma().
-#include "gemm/arguments.cuh"
+// `lanes` B's rows come interleaved, and sums become results without shared memory (lanes.cuh). Where rows are
+// normalised, warps sum squares of theirs while the tensor cores work. The prelude has wgmma().
 #include "gemm/lanes.cuh"
 #include "gemm/raster.cuh"
+#include "gemm/row_factor.cuh"
 #include "gemm/slab.cuh"
 #include "gemm/stage.cuh"
 #include "ptx/hopper.cuh"
@@ -62,11 +62,16 @@ __device__ __forceinline__ void feed(const TensorMap* map_a, const TensorMap* ma
   }
 }
 
+/// Of a group the threads that release a stage: one, for the tensor cores alone read it, or one a warp, of which each
+/// reads it, too.
+constexpr int kReleases = kTile.normalized ? 4 : 1;
 __device__ __forceinline__ void release(unsigned barrier) {
+  const int thread = threadIdx.x % (128 / kReleases);
+  if constexpr (kTile.normalized) __syncwarp();
   if constexpr (kTile.cluster == 1) {
-    if (threadIdx.x % 128 == 0) arrive(barrier);
+    if (thread == 0) arrive(barrier);
   } else {
-    if (threadIdx.x % 128 < kTile.cluster) arrive_remote(barrier, threadIdx.x % 128);
+    if (thread < kTile.cluster) arrive_remote(barrier, thread);
   }
 }
 
@@ -80,9 +85,11 @@ __device__ __forceinline__ void pass_turn_to(int group) {
 }
 
 using Sums = float[kBands][kTile.bn / 8][4];
-/// The sums of one tile. The stage multiplied last is released when the next has been issued.
+/// The sums of one tile. The stage multiplied last is released when the next has been issued. Meanwhile a warp does
+/// `beside` with the address of its first line of A.
+template <class Beside>
 __device__ __forceinline__ void multiply_tile(Sums& sums, int steps, Stage& stage, unsigned shared, unsigned full,
-                                              unsigned empty, int row, int passed_to) {
+                                              unsigned empty, int row, int passed_to, const Beside& beside) {
   int before = -1;
   for (int k = 0; k < steps; ++k, stage.advance()) {
     wait_barrier(full + 8 * stage.at, stage.parity);
@@ -95,6 +102,7 @@ __device__ __forceinline__ void multiply_tile(Sums& sums, int steps, Stage& stag
       for (int band = 0; band < kBands; ++band)
         wgmma(sums[band], da + band * (64 * kLine / 16) + 2 * j, db + 2 * j, (k | j) != 0);
     commit_wgmma();
+    beside(a + (row + threadIdx.x % 128 / 32 * 16) * kLine);
     wait_wgmma<1>();
     if (before >= 0) release(empty + 8 * before);
     before = stage.at;
@@ -105,6 +113,33 @@ __device__ __forceinline__ void multiply_tile(Sums& sums, int steps, Stage& stag
   for (int band = 0; band < kBands; ++band) settle<Element, kTile.narrow_sums>(sums[band]);
   if (before >= 0) release(empty + 8 * before);
 }
+
+/// The squares of a warp's 16 rows, summed while what they are part of is multiplied: a lane has half of each line of
+/// row lane % 16. Lines are swizzled; rows side by side are read in the order in which they meet in no bank.
+class RowSquares {
+ public:
+  /// Adds a stage's; the warp's first line begins at `lines`.
+  __device__ __forceinline__ void add(unsigned lines) {
+    const int row = threadIdx.x % 16, half = threadIdx.x / 16 % 2;
+    constexpr int kPieces = kLine / 16 / 2;
+#pragma unroll
+    for (int i = 0; i < kPieces; ++i) {
+      unsigned words[4];
+      load_shared_words<4>(words, lines + row * kLine + (half * kPieces + i ^ row % 8) * 16);
+      sum_[i % 2] += sum_of_squares(words);
+    }
+  }
+  /// Writes the factors of the rows.
+  __device__ __forceinline__ void write(const GemmArguments& args, float (&factors)[16]) const {
+    float sum = sum_[0] + sum_[1];
+    sum += __shfl_xor_sync(kAllLanes, sum, 16);
+    if (threadIdx.x % 32 < 16) factors[threadIdx.x % 16] = row_factor(args, sum);
+    __syncwarp();
+  }
+
+ private:
+  float sum_[2] = {};
+};
 
 constexpr int kPartsOfRow = kTile.bn / kPart, kParts = kBands * kPartsOfRow;
 
@@ -136,10 +171,15 @@ struct Ending {
     for_each_place(
         part, [&](int e, int, int, long long index, int column) { operands[e].fetch(args.epilogue, index, column); });
   }
-  __device__ __forceinline__ void write(const PartSlab& slab, const Operands& operands, int part) const {
+  /// `factors` are those of the warp's rows, where rows are normalised.
+  __device__ __forceinline__ void write(const PartSlab& slab, const Operands& operands, int part,
+                                        const float* factors) const {
     for_each_place(part, [&](int e, int i, int j, long long index, int) {
       float x[kTile.vec];
       slab.read(x, i, j);
+      if constexpr (kTile.normalized)
+#pragma unroll
+        for (int v = 0; v < kTile.vec; ++v) x[v] *= factors[i];
       operands[e].apply(x);
       store_results(args.c + index, x);
     });
@@ -150,6 +190,7 @@ struct Ending {
 __device__ __forceinline__ void take_tiles_by_slabs(const GemmArguments& args, const Tiles& tiles, unsigned shared,
                                                     unsigned full, unsigned empty, int rank, int group) {
   __shared__ Slab<kPart> slabs[4 * kGroups];
+  __shared__ float factors[4 * kGroups][16];
   const int warp = threadIdx.x % 128 / 32, steps = (args.k + kStep - 1) / kStep;
   const int stride = gridDim.x / kTile.cluster, first_row = kTile.turns == 1 ? group * 64 : 0;
   Slab<kPart>& slab = slabs[group * 4 + warp];
@@ -163,14 +204,19 @@ __device__ __forceinline__ void take_tiles_by_slabs(const GemmArguments& args, c
     Ending::Operands operands[2];
     ending.fetch(operands[0], 0);
     Sums sums;
+    RowSquares squares;
     take_turn(group);
-    multiply_tile(sums, steps, stage, shared, full, empty, first_row, t + stride < tiles.all ? 1 - group : -1);
+    multiply_tile(sums, steps, stage, shared, full, empty, first_row, t + stride < tiles.all ? 1 - group : -1,
+                  [&](unsigned lines) {
+                    if constexpr (kTile.normalized) squares.add(lines);
+                  });
     if (t + stride * kTile.turns >= tiles.all) pdl_launch();
+    if constexpr (kTile.normalized) squares.write(args, factors[group * 4 + warp]);
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
       if (part + 1 < kParts) ending.fetch(operands[(part + 1) % 2], part + 1);
       slab.fill(reinterpret_cast<float(&)[kPart / 8][4]>(sums[part / kPartsOfRow][part % kPartsOfRow * (kPart / 8)]));
-      ending.write(slab, operands[part % 2], part);
+      ending.write(slab, operands[part % 2], part, factors[group * 4 + warp]);
     }
   }
 }
@@ -215,7 +261,8 @@ __device__ __forceinline__ void take_tiles_by_lanes(const Arguments& args, const
     }
     Sums sums;
     take_turn(group);
-    multiply_tile(sums, steps, stage, shared, full, empty, first_row, t + stride < tiles.all ? 1 - group : -1);
+    multiply_tile(sums, steps, stage, shared, full, empty, first_row, t + stride < tiles.all ? 1 - group : -1,
+                  [](unsigned) {});
     if (kTile.turns == 2) stage.skip(steps);
     if (t + stride * kTile.turns >= tiles.all) pdl_launch();
     end.write(ends[group].get(args.epilogue, column), args.c, sums, at, next);
@@ -236,7 +283,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     prefetch_map(&map_b);
     for (int i = 0; i < kTile.stages; ++i) {
       init_barrier(full + 8 * i, 1);
-      init_barrier(empty + 8 * i, kGroups / kTile.turns * kTile.cluster);
+      init_barrier(empty + 8 * i, kGroups / kTile.turns * kTile.cluster * kReleases);
     }
     publish_barriers();
   }
