@@ -16,7 +16,9 @@ std::optional<ops::Constant> scale_of(const ir::Graph& graph, const ir::Node& no
   const auto* norm = node.op.as<ops::Normalization>();
   if (!norm || norm->centered || norm->groups != 1 || norm->axes.size() != 1) return {};
   const TensorType& x = graph.type(node.inputs[0]);
-  if (*normalize_axis(norm->axes[0], x.rank()) != x.rank() - 1 || node.input(2) != ir::ValueId::kNone) return {};
+  if (*normalize_axis(norm->axes[0], x.rank()) != x.rank() - 1 || node.input(1) == ir::ValueId::kNone ||
+      node.input(2) != ir::ValueId::kNone)
+    return {};
   const auto* scale = graph.producer_as<ops::Constant>(node.input(1));
   if (!scale || scale->value.dtype() != DType::kF32 || scale->value.rank() == 0) return {};
   const Extents& extents = scale->value.extents();

@@ -35,6 +35,10 @@ TEST(FoldRowScale, NotWhereOthersReadTheRowsOrTheMatrix) {
   EXPECT_TRUE(is_scaled(folded("b: f32[2, 1]; y = MatrixMultiply(r, b); return y")));
 }
 TEST(FoldRowScale, NotOfOtherNorms) {
+  const std::string bare =
+      "x: f32[h, 2]; r = Normalization{axes=[1], centered=false}(x); "
+      "b = Constant{value=f32[2, 1](1, 2)}(); y = MatrixMultiply(r, b); return y";
+  EXPECT_NE(after_pass(fold_row_scale, bare).find("f32[2, 1](1, 2)"), std::string::npos);
   const std::string centered =
       after_pass(fold_row_scale,
                  "x: f32[h, 2]; s = Constant{value=f32[2](2, 10)}(); r = Normalization{axes=[1]}(x, s); "
