@@ -291,6 +291,16 @@ TEST_P(Version2, EightThreadsWithEightContextsEach) {
   EXPECT_EQ(w.journal.alive(), 3);
 }
 
+TEST_P(Version2, AttachingMayWaitForAContextOfAnotherThread) {
+  if (!GetParam().has_contexts) GTEST_SKIP() << "an IPluginV2 is not attached";
+  ASSERT_TRUE(w.chain({1, 1}));
+  const auto loaded = w.load();
+  ASSERT_TRUE(loaded);
+  const int alive = w.journal.alive();
+  EXPECT_TRUE(attaching_can_wait(*loaded->engine, w.behaviour.attach));
+  EXPECT_EQ(w.journal.alive(), alive);
+}
+
 TEST_P(Version2, TheWorkspaceIsThePlugins) {
   w.behaviour.workspace_bytes = 100'000;
   void* at = nullptr;
