@@ -61,6 +61,7 @@ class V2Instance final : public PluginInstance {
                                                         const Services& services) {
     auto made = std::make_unique<V2Instance>(identity, services.host_streams);
     TRY(made->stream_.create());
+    const PluginStream::Call call(made->stream_);
     made->plugin_ = TRY(plugin.clone(identity));
     made->interface_ = TRY(in_context(V2Interface::of(*made->plugin_), [&] { return str(identity, ": clone"); }));
     nv::IPluginV2Ext* const ext = made->interface_->ext();
@@ -84,6 +85,7 @@ class V2Instance final : public PluginInstance {
     if (const int32_t count = plugin_->getNbOutputs(); count != std::ssize(outputs))
       return error(Code::kCorrupt, identity_, ": getNbOutputs returned ", count, "; the plan has ", outputs.size(),
                    " outputs");
+    const PluginStream::Call call(stream_);
     return in_context(interface_->change_shapes(inputs, outputs), [&] { return str(identity_); });
   }
   Status enqueue(const PluginRun& run) override {

@@ -79,6 +79,8 @@ class V3Instance final : public PluginInstance {
                                                         const PluginIdentity& identity, int tactic,
                                                         const Services& services) {
     auto made = std::make_unique<V3Instance>(identity, services);
+    TRY(made->stream_.create());
+    const PluginStream::Call call(made->stream_);
     nv::IPluginV3* const attached = runtime.attachToContext(&made->resources_);
     if (attached == &plugin)
       return error(Code::kDevice, identity, ": attachToContext returned the plugin itself, not a copy");
@@ -88,7 +90,6 @@ class V3Instance final : public PluginInstance {
                        return str(identity, ": attachToContext");
                      })).runtime;
     TRY(returned(identity, "setTactic", made->runtime_->setTactic(tactic)));
-    TRY(made->stream_.create());
     return made;
   }
   V3Instance(const PluginIdentity& identity, const Services& services)
@@ -100,6 +101,7 @@ class V3Instance final : public PluginInstance {
     TRY(require_named_formats(identity_, outputs));
     inputs_ = descs_of(inputs);
     outputs_ = descs_of(outputs);
+    const PluginStream::Call call(stream_);
     return returned(identity_, "onShapeChange",
                     runtime_->onShapeChange(inputs_.data(), count_of(inputs_), outputs_.data(), count_of(outputs_)));
   }
