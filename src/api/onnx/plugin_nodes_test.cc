@@ -410,15 +410,23 @@ TEST_F(PluginNodes, AnImporterComesFirstWhereTheCreatorDoesNotTakeAnAttribute) {
 }
 
 TEST_F(PluginNodes, IndicesTellShapeInputs) {
-  const Proto shapes = model(graph(
-      {.nodes = {node("TestPositive", {"rows", "x"}, {"y", "k"}, "it",
-                      {attribute("tensorrt_plugin_shape_input_indices", 7).integer(onnx::field::attribute::kInts, 0)})},
-       .inputs = {value("x", 1, {3})},
-       .outputs = {value("y", 1, {2, 3})},
-       .initializers = {tensor("rows", 7, {1}).packed(onnx::field::tensor::kInt64Data, {2})}}));
-  ASSERT_TRUE(parse(shapes)) << errors();
-  EXPECT_EQ(network->getOutput(0)->getDimensions().d[0], 2);
-  EXPECT_EQ(network->getOutput(0)->getDimensions().d[1], -1);
+  const auto parse_with = [&](int64_t index) {
+    return parse(
+        model(graph({.nodes = {node("TestPositive", {"rows", "x"}, {"y", "k"}, "it",
+                                    {attribute("tensorrt_plugin_shape_input_indices", 7)
+                                         .integer(onnx::field::attribute::kInts, static_cast<uint64_t>(index))})},
+                     .inputs = {value("x", 1, {3})},
+                     .outputs = {value("y", 1, {2, 3})},
+                     .initializers = {tensor("rows", 7, {1}).packed(onnx::field::tensor::kInt64Data, {2})}})));
+  };
+  for (const int64_t index : {0, -2}) {  // one below 0 counts from the back
+    ASSERT_TRUE(parse_with(index)) << errors();
+    EXPECT_EQ(network->getOutput(0)->getDimensions().d[0], 2);
+    EXPECT_EQ(network->getOutput(0)->getDimensions().d[1], -1);
+  }
+  EXPECT_FALSE(parse_with(-3));
+  EXPECT_NE(errors().find("'tensorrt_plugin_shape_input_indices' has -3; the node has 2 inputs"), std::string::npos)
+      << errors();
 }
 
 }  // namespace

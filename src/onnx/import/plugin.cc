@@ -7,6 +7,7 @@
 #include "onnx/dtypes.h"
 #include "onnx/import/bodies.h"
 #include "onnx/import/carried_nodes.h"
+#include "onnx/import/compose.h"
 #include "onnx/import/ignored_attributes.h"
 #include "onnx/tensor_data.h"
 
@@ -17,6 +18,18 @@ constexpr std::string_view kVersion = "plugin_version", kNamespace = "plugin_nam
                            kShapeInputs = "tensorrt_plugin_shape_input_indices";
 /// Attributes of nodes that plugins compute, which no creator sees.
 constexpr std::string_view kOfNodes[] = {kVersion, kNamespace, kShapeInputs};
+/// Plugins of TensorRT's library that take integers of 32 bits alone. Exports give them ONNX's, of 64.
+constexpr std::string_view kOf32Bits[] = {"CustomEmbLayerNormPluginDynamic",
+                                          "CustomQKVToContextPluginDynamic",
+                                          "EfficientNMS_Explicit_TF_TRT",
+                                          "EfficientNMS_Implicit_TF_TRT",
+                                          "EfficientNMS_ONNX_TRT",
+                                          "EfficientNMS_TRT",
+                                          "MultiscaleDeformableAttnPlugin_TRT",
+                                          "PillarScatterPlugin",
+                                          "ROIAlign_TRT",
+                                          "ScatterND",
+                                          "VoxelGeneratorPlugin"};
 /// The form of a quick plugin. Creators that make others ignore it.
 constexpr std::string_view kForm = "aot";
 
@@ -138,6 +151,18 @@ Result<ops::Plugin> make_plugin(ImportContext& cx, const PluginIdentity& identit
   return op;
 }
 
+/// Which inputs the node says are shape inputs. A number below 0 counts from the back.
+Result<std::vector<bool>> shape_inputs_of(ImportContext& cx, size_t num_inputs) {
+  std::vector<bool> result(num_inputs);
+  const auto count = static_cast<int64_t>(num_inputs);
+  for (const int64_t index : TRY(cx.node().get_ints(kShapeInputs, {}))) {
+    TRY(require(index >= -count && index < count, "attribute '", kShapeInputs, "' has ", index, "; the node has ",
+                num_inputs, " inputs"));
+    result[static_cast<size_t>(index < 0 ? index + count : index)] = true;
+  }
+  return result;
+}
+
 }  // namespace
 
 Result<std::optional<PluginIdentity>> known_plugin(const NodeDef& node, PluginSource* source) {
@@ -178,13 +203,13 @@ Result<bool> import_plugin(ImportContext& cx, const PluginIdentity& identity, Pl
     cx.bodies().warn({&warning, 1});
     return false;
   }
-  const std::vector<int64_t> of_shapes = TRY(cx.node().get_ints(kShapeInputs, {}));
-  for (const int64_t index : of_shapes)
-    TRY(require(index >= 0 && index < static_cast<int64_t>(all.size()), "attribute '", kShapeInputs, "' has ", index,
-                "; the node has ", all.size(), " inputs"));
+  const std::vector<bool> is_shape = TRY(shape_inputs_of(cx, all.size()));
+  const bool narrows = std::ranges::find(kOf32Bits, identity.name) != std::end(kOf32Bits);
   Values inputs, shape_inputs;
-  for (size_t i = 0; i < all.size(); ++i)
-    (std::ranges::count(of_shapes, static_cast<int64_t>(i)) ? shape_inputs : inputs).push_back(all[i]);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const bool is_wide = narrows && cx.dtype(all[i]) == DType::kI64;
+    (is_shape[i] ? shape_inputs : inputs).push_back(is_wide ? TRY(cast(cx, all[i], DType::kI32)) : all[i]);
+  }
   made->num_tensors = static_cast<int>(inputs.size());
   inputs.insert(inputs.end(), shape_inputs.begin(), shape_inputs.end());
   const Values outputs = TRY(cx.add_all(*std::move(made), inputs));
