@@ -409,6 +409,18 @@ TEST_F(PluginNodes, AnImporterComesFirstWhereTheCreatorDoesNotTakeAnAttribute) {
   EXPECT_NE(logger.warnings.find("attribute 'mine' is ignored"), std::string::npos) << logger.warnings;
 }
 
+TEST_F(PluginNodes, InputsMayBeMissingAtTheEndAlone) {
+  const auto parse_with = [&](std::initializer_list<std::string_view> inputs) {
+    return parse(model(graph({.nodes = {node("TestScale", inputs, {"y"}, "it", {factor_of(4)})},
+                              .inputs = {value("x", 1, {3})},
+                              .outputs = {value("y", 1, {3})}})));
+  };
+  ASSERT_TRUE(parse_with({"x", "", ""})) << errors();
+  EXPECT_EQ(network->getLayer(0)->getNbInputs(), 1);
+  EXPECT_FALSE(parse_with({"", "x"}));
+  EXPECT_NE(errors().find("input 0 is missing"), std::string::npos) << errors();
+}
+
 TEST_F(PluginNodes, IndicesTellShapeInputs) {
   const auto parse_with = [&](int64_t index) {
     return parse(

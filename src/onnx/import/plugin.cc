@@ -138,13 +138,20 @@ Result<std::vector<PluginField>> fields_of(ImportContext& cx, const PluginIdenti
   return fields;
 }
 
+/// Without those behind the last one that is there: ONNX says that they may be named "", or be absent.
+size_t num_inputs_of(const ImportContext& cx) {
+  size_t count = cx.num_inputs();
+  while (count > 0 && !cx.has_input(count - 1)) --count;
+  return count;
+}
+
 /// Makes the plugin of a node, without its number of tensors.
 Result<ops::Plugin> make_plugin(ImportContext& cx, const PluginIdentity& identity, PluginSource& source,
                                 ImporterOfNode importer) {
   TRY(refuse_carried(cx));
   const std::vector<std::string> names = TRY(source.attributes_of(identity));
   const std::vector<PluginField> fields = TRY(fields_of(cx, identity, names, importer));
-  for (size_t i = 0; i < cx.num_inputs(); ++i) TRY(cx.input(i));
+  for (size_t i = 0; i < num_inputs_of(cx); ++i) TRY(cx.input(i));
   ops::Plugin op = TRY(source.make({identity, cx.def().name, fields}));
   TRY(require(static_cast<size_t>(op.num_outputs()) >= cx.num_outputs(), identity, " has ", op.num_outputs(),
               " outputs; the node has ", cx.num_outputs()));
@@ -152,12 +159,12 @@ Result<ops::Plugin> make_plugin(ImportContext& cx, const PluginIdentity& identit
 }
 
 /// Which inputs the node says are shape inputs. A number below 0 counts from the back.
-Result<std::vector<bool>> shape_inputs_of(ImportContext& cx, size_t num_inputs) {
-  std::vector<bool> result(num_inputs);
-  const auto count = static_cast<int64_t>(num_inputs);
+Result<std::vector<bool>> shape_inputs_of(ImportContext& cx) {
+  std::vector<bool> result(cx.num_inputs());
+  const auto count = static_cast<int64_t>(result.size());
   for (const int64_t index : TRY(cx.node().get_ints(kShapeInputs, {}))) {
     TRY(require(index >= -count && index < count, "attribute '", kShapeInputs, "' has ", index, "; the node has ",
-                num_inputs, " inputs"));
+                count, " inputs"));
     result[static_cast<size_t>(index < 0 ? index + count : index)] = true;
   }
   return result;
@@ -194,7 +201,8 @@ Status no_importer(const NodeDef& node, PluginSource* source) {
 
 Result<bool> import_plugin(ImportContext& cx, const PluginIdentity& identity, PluginSource& source,
                            ImporterOfNode importer) {
-  const Values all = cx.inputs();
+  Values all = cx.inputs();
+  all.resize(num_inputs_of(cx));
   auto made = make_plugin(cx, identity, source, importer);
   if (!made && importer == ImporterOfNode::kNone) return std::unexpected(made.error());
   if (!made) {
@@ -203,7 +211,7 @@ Result<bool> import_plugin(ImportContext& cx, const PluginIdentity& identity, Pl
     cx.bodies().warn({&warning, 1});
     return false;
   }
-  const std::vector<bool> is_shape = TRY(shape_inputs_of(cx, all.size()));
+  const std::vector<bool> is_shape = TRY(shape_inputs_of(cx));
   const bool narrows = std::ranges::find(kOf32Bits, identity.name) != std::end(kOf32Bits);
   Values inputs, shape_inputs;
   for (size_t i = 0; i < all.size(); ++i) {
