@@ -65,7 +65,7 @@ Result<PluginFieldType> field_type_of(DType dtype) {
   }
 }
 
-/// A list of strings is one field of letters, with a zero behind each string.
+/// A string or a list of them is one field of letters, with a zero behind each string, which counts.
 PluginField field_of(std::string_view name, std::span<const std::string_view> strings) {
   std::string letters;
   for (const std::string_view one : strings) letters.append(one).push_back('\0');
@@ -86,7 +86,7 @@ Result<PluginField> field_of(ImportContext& cx, const AttributeDef& attribute) {
       const auto values = TRY(narrow(name, attribute.ints));
       return field_of(name, PluginFieldType::kI32, values.data(), values.size());
     }
-    case AttributeKind::kString: return field_of(name, PluginFieldType::kChar, attribute.s.data(), attribute.s.size());
+    case AttributeKind::kString: return field_of(name, {&attribute.s, 1});
     case AttributeKind::kStrings: return field_of(name, attribute.strings);
     case AttributeKind::kTensor: {
       if (attribute.tensors[0].type == ElementType::kString)
