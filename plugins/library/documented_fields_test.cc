@@ -1,103 +1,22 @@
 // The table of fields in docs/plugins.md.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <fstream>
-#include <set>
-#include <sstream>
+#include <optional>
 #include <string>
 
+#include "testing/documented_fields.h"
 #include "testing/examples.h"
 
 namespace kiln::plugins::testing {
 namespace {
 
-using Names = std::set<std::string>;
-
-struct Row {
-  Names plugins, versions;
-  Names needed, others;  ///< fields
-  Names all() const {
-    Names names = needed;
-    names.insert(others.begin(), others.end());
-    return names;
-  }
-};
-
-/// The parts of a text between separators, without spaces around them.
-std::vector<std::string> parts_of(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);) {
-    const size_t begin = part.find_first_not_of(' ');
-    parts.push_back(begin == std::string::npos ? "" : part.substr(begin, part.find_last_not_of(' ') + 1 - begin));
-  }
-  return parts;
-}
-
-/// "1 to 6", "1, 2".
-Names versions_of(const std::string& text) {
-  const size_t to = text.find(" to ");
-  Names versions;
-  if (to == std::string::npos)
-    for (const std::string& one : parts_of(text, ',')) versions.insert(one);
-  else
-    for (int i = std::stoi(text); i <= std::stoi(text.substr(to + 4)); ++i) versions.insert(std::to_string(i));
-  return versions;
-}
-
-/// "topK, clip (0), image_size (3, 832, 1344)".
-void read_fields(const std::string& text, Row& row) {
-  std::string name;
-  int depth = 0;
-  bool has_default = false;
-  for (const char letter : text + ',') {
-    if (letter == '(') ++depth, has_default = true;
-    if (letter == ',' && depth == 0) {
-      if (!name.empty()) (has_default ? row.others : row.needed).insert(name);
-      name.clear(), has_default = false;
-    } else if (depth == 0 && letter != ' ') {
-      name += letter;
-    }
-    if (letter == ')') --depth;
-  }
-}
-
-std::vector<Row> documented() {
-  std::ifstream file(KILN_PLUGINS_DOCUMENT);
-  EXPECT_TRUE(file) << KILN_PLUGINS_DOCUMENT;
-  std::vector<Row> rows;
-  bool is_in_table = false;
-  for (std::string line; std::getline(file, line);) {
-    if (line == "| plugin | versions | fields |")
-      is_in_table = true;
-    else if (is_in_table && line.empty())
-      break;
-    else if (is_in_table && !line.starts_with("|---")) {
-      const std::vector<std::string> cells = parts_of(line, '|');
-      Row& row = rows.emplace_back();
-      for (const std::string& name : parts_of(cells.at(1), ',')) row.plugins.insert(name);
-      row.versions = versions_of(cells.at(2));
-      read_fields(cells.at(3), row);
-    }
-  }
-  return rows;
-}
-
-const Row* row_of(const std::vector<Row>& rows, const Definition& definition) {
-  const auto found = std::ranges::find_if(rows, [&](const Row& row) {
-    return row.plugins.contains(definition.name) && row.versions.contains(definition.version);
-  });
-  return found == rows.end() ? nullptr : &*found;
-}
-
 TEST(DocumentedFields, AreThoseOfTheCreators) {
-  const std::vector<Row> rows = documented();
+  const std::vector<DocumentedFields> rows = documented_fields();
   size_t num_documented = 0;
-  for (const Row& row : rows) num_documented += row.plugins.size() * row.versions.size();
+  for (const DocumentedFields& row : rows) num_documented += row.plugins.size() * row.versions.size();
   EXPECT_EQ(num_documented, definitions().size());
   for (const Definition& one : definitions()) {
-    const Row* const row = row_of(rows, one);
+    const DocumentedFields* const row = row_of(rows, one);
     ASSERT_TRUE(row) << one.name << ' ' << one.version;
     Names names;
     for (const nv::PluginField& field : one.fields) names.insert(field.name);
@@ -114,17 +33,108 @@ Result<Plugin> made_without(const Plugin& example, const std::string& name) {
 }
 
 TEST(DocumentedFields, AreNeededWhereTheTableSaysSo) {
-  const std::vector<Row> rows = documented();
+  const std::vector<DocumentedFields> rows = documented_fields();
   for (const ExamplePlugin& example : example_plugins()) {
-    const Row* const row = row_of(rows, *example.plugin.definition);
+    const DocumentedFields* const row = row_of(rows, *example.plugin.definition);
     ASSERT_TRUE(row) << example.what;
     for (const std::string& name : row->needed)
       EXPECT_FALSE(made_without(example.plugin, name)) << example.what << " without " << name;
-    for (const std::string& name : row->others) {
+    for (const auto& [name, value] : row->defaults) {
       const auto made = made_without(example.plugin, name);
       EXPECT_TRUE(made) << example.what << " without " << name << ": " << made.error().message;
     }
   }
+}
+
+/// The numbers of a default: "3, 832, 1344", "1 / 127", "six zeros". Null where it is none: "none", "-", words.
+std::optional<std::vector<float>> numbers_of(const std::string& text) {
+  if (text == "six zeros") return std::vector<float>(6);
+  std::vector<float> numbers;
+  for (const std::string& part : parts_of(text, ',')) {
+    size_t end = 0;
+    try {
+      numbers.push_back(std::stof(part, &end));
+    } catch (const std::exception&) {
+      return std::nullopt;
+    }
+    if (part.substr(end).starts_with(" / ")) numbers.back() /= std::stof(part.substr(end + 3));
+  }
+  return numbers;
+}
+
+std::vector<Tensor> with_values(const std::vector<Tensor>& inputs) {
+  std::vector<Tensor> result;
+  for (const Tensor& input : inputs) {
+    if (input.type != nv::DataType::kINT32) {
+      result.push_back(noise(input.extents, static_cast<int>(result.size()) + 1));
+      continue;
+    }
+    result.push_back(input);
+    result.back().values.assign(static_cast<size_t>(volume(input.extents)), 1);
+  }
+  return result;
+}
+
+bool same(const Outcome& a, const Outcome& b) {
+  if (a.error != b.error || a.outputs.size() != b.outputs.size()) return false;
+  for (size_t i = 0; i < a.outputs.size(); ++i)
+    if (a.outputs[i].extents != b.outputs[i].extents || a.outputs[i].values != b.outputs[i].values) return false;
+  return true;
+}
+
+/// An example with one field set, or left out.
+class WithField {
+ public:
+  WithField(const Example& example, const std::string& version, const nv::PluginField& field)
+      : example_(example), version_(version), field_(field), inputs_(with_values(example.inputs)) {}
+  Outcome run_without() const { return run_with(Attributes(example_.attributes).erase(field_.name)); }
+  Outcome run_with(const std::vector<float>& values) const {
+    Attributes attributes = example_.attributes;
+    if (field_.type == nv::PluginFieldType::kFLOAT32) return run_with(attributes.set(field_.name, values));
+    return run_with(attributes.set(field_.name, std::vector<int32_t>(values.begin(), values.end())));
+  }
+
+ private:
+  Outcome run_with(const Attributes& attributes) const {
+    return run(Way::kLayers, example_.name, version_.c_str(), attributes, inputs_);
+  }
+  const Example& example_;
+  const std::string version_;
+  const nv::PluginField& field_;
+  const std::vector<Tensor> inputs_;
+};
+
+/// A field that is not given computes what its documented default computes. In two of three examples another number
+/// makes a difference.
+TEST(DocumentedFields, HaveTheirDefaults) {
+  if (api::testing::is_on_gpu())
+    GTEST_SKIP() << "fields are read on the host; hundreds of builds would compile kernels";
+  const std::vector<DocumentedFields> rows = documented_fields();
+  const std::vector<ExamplePlugin> plugins = example_plugins();
+  auto made = plugins.begin();  // in the order of examples and their versions
+  Names compared, told;         // told: another number makes a difference in the example
+  for (const Example& example : examples())
+    for (const char digit : std::string_view(example.versions)) {
+      const std::string version(1, digit);
+      const Definition& definition = *made++->plugin.definition;
+      const DocumentedFields* const row = row_of(rows, definition);
+      ASSERT_TRUE(row) << example.name;
+      for (const nv::PluginField& field : definition.fields) {
+        const auto at = row->defaults.find(field.name);
+        const auto numbers = at == row->defaults.end() ? std::nullopt : numbers_of(at->second);
+        if (!numbers) continue;
+        const WithField one(example, version, field);
+        const std::string what = str(example.name, ' ', version, ' ', field.name);
+        const Outcome without = one.run_without();
+        EXPECT_TRUE(same(without, one.run_with(*numbers))) << what << ": " << without.error;
+        compared.insert(what);
+        std::vector<float> others = *numbers;
+        for (float& number : others) number = number == 0 ? 1 : number == 1 ? 0 : number / 2;
+        if (!same(without, one.run_with(others))) told.insert(what);
+      }
+    }
+  EXPECT_GE(compared.size(), 140U);
+  EXPECT_GE(told.size(), 90U) << "else the examples tell few numbers from others";
 }
 
 }  // namespace

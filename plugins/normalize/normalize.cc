@@ -3,7 +3,7 @@
 //   in   x        floats [N, C, H, W]
 //   out  y        as x
 //   fields  weights (one, or one a channel), acrossSpatial (whether s is the image's), channelShared (whether there is
-//           one weight), nbWeights (how many there are), eps
+//           one weight), nbWeights (how many there are, or 1, which TensorRT needs: one list), eps
 #include "library/standard_plugin.h"
 
 namespace kiln::plugins {
@@ -34,10 +34,10 @@ class Normalize final : public StandardPlugin {
 Result<std::shared_ptr<const StandardPlugin>> make(const Fields& fields) {
   std::vector<float> weights = TRY(fields.floats("weights"));
   const int64_t count = TRY(fields.integer("nbWeights", static_cast<int64_t>(weights.size())));
-  TRY(require(!weights.empty() && static_cast<size_t>(count) == weights.size(), "nbWeights is ", count, "; there are ",
+  TRY(require(!weights.empty() && (count == 1 || static_cast<size_t>(count) == weights.size()), "nbWeights is ", count,
+              "; there are ", weights.size(), " weights"));
+  TRY(require(!TRY(fields.flag("channelShared", false)) || weights.size() == 1, "channelShared is set; there are ",
               weights.size(), " weights"));
-  TRY(require(!TRY(fields.flag("channelShared", false)) || count == 1, "channelShared is set; there are ", count,
-              " weights"));
   const bool across_spatial = TRY(fields.flag("acrossSpatial", true));
   return std::make_shared<Normalize>(std::move(weights), across_spatial, TRY(fields.number("eps", 1e-10)));
 }

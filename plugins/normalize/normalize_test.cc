@@ -36,12 +36,31 @@ TEST(Normalize, DividesByTheLength) {
   }
 }
 
+/// TensorRT takes no other number: it is that of the lists of weights.
+TEST(Normalize, TakesOneAsTheNumberOfManyWeights) {
+  const Tensor x = noise({2, 3, 2, 4}, 1);
+  const Attributes counted = attributes({false, {1, 2, 3}});
+  const Outcome expected = run(Way::kLayers, "Normalize_TRT", "1", counted, {x});
+  ASSERT_EQ(expected.outputs.size(), 1U) << expected.error;
+  expect_outputs("Normalize_TRT", "1", Attributes(counted).set("nbWeights", std::vector<int32_t>{1}), {x},
+                 expected.outputs);
+}
+
 TEST(Normalize, RefusesWeightsThatDoNotFit) {
   const Tensor x = noise({2, 3, 2, 4}, 1);
   EXPECT_NE(error_of("Normalize_TRT", "1", attributes({false, {1, 2}}), {x})
                 .find("axis 1 of input 0 has to be 2 long, as many as there are weights; it is 3"),
             std::string::npos);
   EXPECT_NE(error_of("Normalize_TRT", "1", {}, {x}).find("there are 0 weights"), std::string::npos);
+  const Attributes three = attributes({false, {1, 2, 3}});
+  EXPECT_NE(error_of("Normalize_TRT", "1", Attributes(three).set("nbWeights", std::vector<int32_t>{2}), {x})
+                .find("nbWeights is 2; there are 3 weights"),
+            std::string::npos);
+  EXPECT_NE(
+      error_of("Normalize_TRT", "1",
+               Attributes(three).set("nbWeights", std::vector<int32_t>{1}).set("channelShared", std::vector{1}), {x})
+          .find("channelShared is set; there are 3 weights"),
+      std::string::npos);
 }
 
 }  // namespace

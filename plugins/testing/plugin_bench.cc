@@ -269,6 +269,10 @@ Attributes& Attributes::set(const char* name, std::string text) {
 Attributes& Attributes::set(const char* name, nv::Dims dims) {
   return add(name, nv::PluginFieldType::kDIMS, &dims, 1, sizeof dims);
 }
+Attributes& Attributes::erase(const char* name) {
+  std::erase_if(all_, [&](const Attribute& one) { return one.name == name; });
+  return *this;
+}
 Attributes& Attributes::set_null(const char* name) {
   all_.push_back({name, nv::PluginFieldType::kINT32, 1, {}});
   return *this;

@@ -47,6 +47,7 @@ class Attributes {
   Attributes& set(const char* name, std::vector<float> values);
   Attributes& set(const char* name, std::string text);
   Attributes& set(const char* name, nv::Dims dims);
+  Attributes& erase(const char* name);
   Attributes& set_null(const char* name);  ///< one of length 1, whose data are null
   std::vector<nv::PluginField> fields() const;
 

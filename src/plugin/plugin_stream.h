@@ -23,11 +23,32 @@ class PluginStream {
     if (host_) own_ = TRY(host_->create());
     return {};
   }
+  /// While it lives, this thread calls a plugin, in a run or for one. On a host such a run is work of a program's
+  /// stream, for which the default streams wait: meanwhile they are the plugin's own.
+  class Call {
+   public:
+    explicit Call(const PluginStream& stream) : host_(stream.own_ ? stream.host_ : nullptr) {
+      if (host_) before_ = host_->set_default(stream.own_);
+    }
+    ~Call() {
+      if (host_) host_->set_default(before_);
+    }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+   private:
+    HostStreams* const host_;
+    void* before_ = nullptr;
+  };
+
   /// Has `enqueue(stream)` queue the work of a run, and waits for that of a host's stream, also where the call fails.
   template <class Enqueue>
   Status run(const PluginIdentity& plugin, const PluginRun& run, Enqueue enqueue) {
     const int64_t refused = host_ ? host_->num_refused_launches() : 0;
-    const int32_t code = enqueue(static_cast<cudaStream_t>(own_ ? own_ : run.stream));
+    const int32_t code = [&] {
+      const Call call(*this);
+      return enqueue(static_cast<cudaStream_t>(own_ ? own_ : run.stream));
+    }();
     Status done = wait();
     if (host_ && host_->num_refused_launches() != refused)  // whatever code the plugin returned
       return error(Code::kUnsupported, plugin,

@@ -19,6 +19,8 @@ class HostStreams {
   virtual Result<void*> create() = 0;
   virtual void destroy(void* stream) = 0;
   virtual Status synchronize(void* stream) = 0;
+  /// Makes `stream` the default stream of this thread; null undoes that. Returns what was before.
+  virtual void* set_default(void* stream) = 0;
   /// CUDA kernels that this thread has tried to launch so far: the host runs none.
   virtual int64_t num_refused_launches() const = 0;
 };

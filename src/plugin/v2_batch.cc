@@ -26,10 +26,9 @@ Result<Extents> static_extents(const InferContext& cx, int i, const PluginIdenti
   return extents;
 }
 
-/// The batch of the inputs, whose other extents are appended to `rest`. An input of batch 1 beside longer ones is to be
-/// repeated.
+/// The batch of the inputs, whose other extents are appended to `rest`; 1 where there are none. An input of batch 1
+/// beside longer ones is to be repeated.
 Result<int64_t> batch_of_inputs(const InferContext& cx, const PluginIdentity& identity, std::vector<nv::Dims>& rest) {
-  TRY(require(cx.num_inputs() > 0, identity, " has no inputs; only those tell the batch of ", kBatched));
   int64_t batch = 1;
   int first = 0;  // the input that has that batch
   for (int i = 0; i < cx.num_inputs(); ++i) {
@@ -93,13 +92,14 @@ Status refuse_shared_outputs(const nv::IPluginV2Ext& plugin, int num_inputs, int
 
 Result<int32_t> batch_of(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) {
   const auto batch_in = [](const PluginTensor& tensor) { return tensor.extents.empty() ? -1 : tensor.extents[0]; };
-  const int64_t batch = inputs.empty() ? -1 : batch_in(inputs[0]);
+  const int64_t batch = inputs.empty() ? 1 : batch_in(inputs[0]);
   if (batch < 0 || batch > kMostBatch) return error(Code::kCorrupt, "the first input tells no batch for ", kBatched);
   const auto compare = [&](std::span<const PluginTensor> tensors, std::string_view what) -> Status {
     for (size_t i = 0; i < tensors.size(); ++i)
       if (const int64_t other = batch_in(tensors[i]); other != batch)
-        return error(Code::kCorrupt, what, " ", i, " has a batch of ", other, " and input 0 of ", batch,
-                     "; all tensors of ", kBatched, " have the same");
+        return error(Code::kCorrupt, what, " ", i, " has a batch of ", other, " and ",
+                     inputs.empty() ? "a plugin without inputs" : "input 0", " of ", batch, "; all tensors of ",
+                     kBatched, " have the same");
     return {};
   };
   TRY(compare(inputs, "input"));

@@ -24,6 +24,8 @@ TEST(V2Batch, OfOneTensorIsNotAnother) {
   EXPECT_EQ(error_of({tensor({2, 3}), tensor({1, 3})}, {}), "input 1 has a batch of 1 and input 0 of 2" + rule);
   EXPECT_EQ(error_of({tensor({1, 3}), tensor({2, 3})}, {}), "input 1 has a batch of 2 and input 0 of 1" + rule);
   EXPECT_EQ(error_of({tensor({2, 3})}, {tensor({1, 3})}), "output 0 has a batch of 1 and input 0 of 2" + rule);
+  EXPECT_EQ(error_of({}, {tensor({1, 3})}), "");
+  EXPECT_EQ(error_of({}, {tensor({2, 3})}), "output 0 has a batch of 2 and a plugin without inputs of 1" + rule);
   EXPECT_EQ(error_of({tensor({})}, {}),
             "the first input tells no batch for an IPluginV2, IPluginV2Ext or IPluginV2IOExt");
 }

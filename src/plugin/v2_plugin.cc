@@ -1,13 +1,12 @@
 #include "plugin/v2_plugin.h"
 
 #include <algorithm>
-#include <mutex>
 
 #include "plugin/api_tensors.h"
+#include "plugin/attaching.h"
 #include "plugin/code_keeper.h"
 #include "plugin/failure_scope.h"
 #include "plugin/library.h"
-#include "plugin/one_at_a_time.h"
 #include "plugin/plugin_stream.h"
 #include "plugin/v2_interface.h"
 
@@ -62,6 +61,7 @@ class V2Instance final : public PluginInstance {
                                                         const Services& services) {
     auto made = std::make_unique<V2Instance>(identity, services.host_streams);
     TRY(made->stream_.create());
+    const PluginStream::Call call(made->stream_);
     made->plugin_ = TRY(plugin.clone(identity));
     made->interface_ = TRY(in_context(V2Interface::of(*made->plugin_), [&] { return str(identity, ": clone"); }));
     nv::IPluginV2Ext* const ext = made->interface_->ext();
@@ -85,6 +85,7 @@ class V2Instance final : public PluginInstance {
     if (const int32_t count = plugin_->getNbOutputs(); count != std::ssize(outputs))
       return error(Code::kCorrupt, identity_, ": getNbOutputs returned ", count, "; the plan has ", outputs.size(),
                    " outputs");
+    const PluginStream::Call call(stream_);
     return in_context(interface_->change_shapes(inputs, outputs), [&] { return str(identity_); });
   }
   Status enqueue(const PluginRun& run) override {
@@ -132,14 +133,13 @@ class V2Plugin final : public PluginObject {
     return std::vector<PluginField>{TRY(serialized(*plugin_, identity_))};
   }
   Result<std::unique_ptr<PluginInstance>> attach(int) const override {
-    TRY(attaching_.require_outside(identity_, "attachToContext"));
-    const std::lock_guard lock(attaching_);
-    TRY(initialize());
+    CHECK(is_initialized_);
+    TRY(Attaching::require_outside(*this));
+    const Attaching call(*this);
     return V2Instance::attach(plugin_, identity_, services_);
   }
-  /// Initializes the plugin unless that is done. The caller lets one thread at a time in.
+  /// Called once, before anyone attaches it.
   Status initialize() const {
-    if (is_initialized_) return {};
     TRY(returned(identity_, "initialize", plugin_->initialize()));
     is_initialized_ = true;
     return {};
@@ -154,7 +154,6 @@ class V2Plugin final : public PluginObject {
   mutable Services services_;  ///< a build says which handles there are, before it configures copies
   const std::vector<int> no_sizes_;
   mutable bool is_initialized_ = false;
-  mutable OneAtATime attaching_;  ///< contexts of several threads share this object until each has its copy
 };
 
 Result<std::shared_ptr<const V2Plugin>> adopt(Owned plugin, PluginIdentity identity, const Services& services) {

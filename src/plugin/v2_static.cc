@@ -126,6 +126,7 @@ class PlainInterface final : public StaticInterface<nv::IPluginV2> {
 
   Status infer(InferContext& cx, const PluginIdentity& identity) const override {
     const auto types = [&]() -> Result<std::vector<DType>> {
+      TRY(require(cx.num_inputs() > 0, identity, " has no inputs; only those tell the type of an IPluginV2"));
       const DType one = TRY(cx.input(0)).get().dtype;
       for (int i = 1; i < cx.num_inputs(); ++i)
         if (const DType other = TRY(cx.input(i)).get().dtype; other != one)

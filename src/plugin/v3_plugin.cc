@@ -5,6 +5,7 @@
 
 #include "api/base/convert.h"
 #include "plugin/api_tensors.h"
+#include "plugin/attaching.h"
 #include "plugin/code_keeper.h"
 #include "plugin/failure_scope.h"
 #include "plugin/fields.h"
@@ -73,11 +74,13 @@ class ResourceContext final : public nv::IPluginResourceContext {
 /// A clone that belongs to a context.
 class V3Instance final : public PluginInstance {
  public:
-  /// `plugin` has the runtime part `runtime`; the caller lets one thread at a time in.
+  /// `plugin` has the runtime part `runtime`. Several threads may attach it at once.
   static Result<std::unique_ptr<PluginInstance>> attach(const nv::IPluginV3& plugin, nv::IPluginV3OneRuntime& runtime,
                                                         const PluginIdentity& identity, int tactic,
                                                         const Services& services) {
     auto made = std::make_unique<V3Instance>(identity, services);
+    TRY(made->stream_.create());
+    const PluginStream::Call call(made->stream_);
     nv::IPluginV3* const attached = runtime.attachToContext(&made->resources_);
     if (attached == &plugin)
       return error(Code::kDevice, identity, ": attachToContext returned the plugin itself, not a copy");
@@ -87,7 +90,6 @@ class V3Instance final : public PluginInstance {
                        return str(identity, ": attachToContext");
                      })).runtime;
     TRY(returned(identity, "setTactic", made->runtime_->setTactic(tactic)));
-    TRY(made->stream_.create());
     return made;
   }
   V3Instance(const PluginIdentity& identity, const Services& services)
@@ -99,6 +101,7 @@ class V3Instance final : public PluginInstance {
     TRY(require_named_formats(identity_, outputs));
     inputs_ = descs_of(inputs);
     outputs_ = descs_of(outputs);
+    const PluginStream::Call call(stream_);
     return returned(identity_, "onShapeChange",
                     runtime_->onShapeChange(inputs_.data(), count_of(inputs_), outputs_.data(), count_of(outputs_)));
   }
@@ -165,8 +168,8 @@ class V3Plugin final : public PluginObject {
   }
   Result<std::unique_ptr<PluginInstance>> attach(int tactic) const override {
     CHECK(parts_.runtime);
-    TRY(attaching_.require_outside(identity_, "attachToContext"));
-    const std::lock_guard lock(attaching_);
+    TRY(Attaching::require_outside(*this));
+    const Attaching call(*this);
     return V3Instance::attach(*plugin_, *parts_.runtime, identity_, tactic, services_);
   }
   /// As the program has it.
@@ -193,7 +196,6 @@ class V3Plugin final : public PluginObject {
   mutable std::pair<std::vector<PluginTensor>, std::vector<PluginTensor>> latest_tensors_;  ///< that were configured
   mutable Configured latest_;  ///< for them, but the object
   mutable std::weak_ptr<const PluginObject> latest_object_;
-  mutable OneAtATime attaching_;  ///< contexts of several threads share this object until each has its copy
 };
 
 Result<std::vector<DType>> V3Plugin::output_types(const InferContext& cx, int num_tensors) const {

@@ -261,6 +261,16 @@ TEST_F(Promises, EightThreadsWithEightContextsEach) {
   EXPECT_EQ(right_runs_of_64_contexts(*loaded->engine), 320);
 }
 
+TEST_F(Promises, AttachingMayWaitForAContextOfAnotherThread) {
+  Program p;
+  ASSERT_TRUE(p.chain({1}));
+  const auto loaded = p.load();
+  ASSERT_TRUE(loaded);
+  const int alive = p.journal.alive();
+  EXPECT_TRUE(attaching_can_wait(*loaded->engine, p.behaviour.attach));
+  EXPECT_EQ(p.journal.alive(), alive);
+}
+
 TEST_F(Promises, TheWorkspaceIsThePlugins) {
   Program p({.workspace_bytes = 100'000});
   void* at = nullptr;

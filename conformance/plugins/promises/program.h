@@ -4,7 +4,9 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <future>
 #include <initializer_list>
 #include <map>
 #include <thread>
@@ -14,8 +16,10 @@
 namespace kiln::promises {
 
 struct Logger final : nv::ILogger {
+  std::mutex mutex;  // contexts are made by several threads
   std::vector<std::string> errors, warnings, all;
   void log(Severity severity, const char* line) noexcept override {
+    const std::lock_guard lock(mutex);
     if (severity <= Severity::kERROR) errors.emplace_back(line);
     if (severity == Severity::kWARNING) warnings.emplace_back(line);
     all.emplace_back(line);
@@ -138,6 +142,28 @@ inline int right_runs_of_64_contexts(nv::ICudaEngine& engine) {
     });
   for (std::thread& thread : threads) thread.join();
   return right;
+}
+
+/// Makes a context whose plugin, while it is attached, waits until another thread has a context of the same engine:
+/// for twenty seconds at most. `attach` is what the plugin does then. Returns whether the other context came.
+bool attaching_can_wait(nv::ICudaEngine& engine, auto& attach) {
+  std::promise<void> made;
+  std::future<void> is_made = made.get_future();
+  std::atomic<int> num_attached = 0;
+  bool came = false;
+  std::thread other;
+  attach = [&](auto...) {
+    if (num_attached++ > 0) return;
+    other = std::thread([&] {
+      if (const std::unique_ptr<nv::IExecutionContext> context(engine.createExecutionContext()); context)
+        made.set_value();
+    });
+    came = is_made.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+  };
+  const std::unique_ptr<nv::IExecutionContext> context(engine.createExecutionContext());
+  if (other.joinable()) other.join();
+  attach = nullptr;
+  return context && came;
 }
 
 /// The plugins here compute on the host, whose memory that of a GPU is not, but that of the stand-in for its driver is.

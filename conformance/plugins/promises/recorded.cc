@@ -136,7 +136,8 @@ int32_t Recorded::setTactic(int32_t tactic) noexcept {
 }
 int32_t Recorded::onShapeChange(const nv::PluginTensorDesc* in, int32_t num_in, const nv::PluginTensorDesc* out,
                                 int32_t num_out) noexcept {
-  return fails("onShapeChange", texts(in, num_in, out, num_out)) ? 26 : 0;
+  if (fails("onShapeChange", texts(in, num_in, out, num_out))) return 26;
+  return behaviour_.reshape ? behaviour_.reshape() : 0;
 }
 int32_t Recorded::enqueue(const nv::PluginTensorDesc* in_desc, const nv::PluginTensorDesc* out_desc,
                           const void* const* in, void* const* out, void* workspace, cudaStream_t stream) noexcept {

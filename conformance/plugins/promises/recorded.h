@@ -73,6 +73,7 @@ struct Behaviour {
       shapes;
   std::function<bool(int32_t position, const nv::DynamicPluginTensorDesc* tensors, int32_t num_in)> takes;
   std::function<int32_t(const Enqueue&)> run;
+  std::function<int32_t()> reshape;  ///< in onShapeChange
   std::function<void(const nv::DynamicPluginTensorDesc*in, const nv::DynamicPluginTensorDesc*out)> configure, workspace;
   std::function<void(nv::IPluginResourceContext*)> attach;
 };

@@ -90,9 +90,9 @@ template <class Interface>
 class RecordedExtOf : public RecordedOf<Interface> {
  public:
   using RecordedOf<Interface>::RecordedOf;
-  nv::DataType getOutputDataType(int32_t, const nv::DataType* in, int32_t) const noexcept override {
+  nv::DataType getOutputDataType(int32_t, const nv::DataType* in, int32_t num_in) const noexcept override {
     this->journal_.add("getOutputDataType");
-    return in[0];
+    return num_in > 0 ? in[0] : nv::DataType::kFLOAT;
   }
   void attachToContext(cudnnContext* cudnn, cublasContext* cublas, nv::IGpuAllocator* allocator) noexcept override {
     this->journal_.add("attachToContext");
@@ -135,13 +135,17 @@ class DynamicV2 final : public RecordedExtOf<nv::IPluginV2DynamicExt> {
   }
 };
 
+/// Within the batch, of outputs of a plugin without inputs.
+constexpr nv::Dims kOfNoInputs{2, {2, 3}};
+
 /// What those that know static shapes within a batch have in common.
 template <class Recorded>
 class BatchedV2 : public Recorded {
  public:
   using Recorded::Recorded;
-  nv::Dims getOutputDimensions(int32_t, const nv::Dims* in, int32_t) noexcept override {
-    return this->fails("getOutputDimensions") ? nv::Dims{-1, {}} : in[0];
+  nv::Dims getOutputDimensions(int32_t, const nv::Dims* in, int32_t num_in) noexcept override {
+    if (this->fails("getOutputDimensions")) return {-1, {}};
+    return num_in > 0 ? in[0] : kOfNoInputs;
   }
   size_t getWorkspaceSize(int32_t) const noexcept override {
     this->journal_.add("getWorkspaceSize");
@@ -170,10 +174,10 @@ class IoV2 final : public BatchedExtV2<nv::IPluginV2IOExt> {
     return takes(behaviour_, tensors[position].type, tensors[position].format) &&
            tensors[position].format == tensors[0].format;
   }
-  void configurePlugin(const nv::PluginTensorDesc* in, int32_t, const nv::PluginTensorDesc* out,
+  void configurePlugin(const nv::PluginTensorDesc* in, int32_t num_in, const nv::PluginTensorDesc* out,
                        int32_t) noexcept override {
-    journal_.add("configurePlugin" + texts(&in[0].dims, 1, &out[0].dims, 1));
-    count_ = volume(in[0].dims);
+    journal_.add("configurePlugin" + texts(num_in > 0 ? &in[0].dims : nullptr, std::min(num_in, 1), &out[0].dims, 1));
+    count_ = volume(num_in > 0 ? in[0].dims : kOfNoInputs);
   }
 };
 
@@ -188,7 +192,7 @@ class ExtV2 final : public BatchedExtV2<nv::IPluginV2Ext> {
   void configurePlugin(const nv::Dims* in, int32_t num_in, const nv::Dims* out, int32_t num_out, const nv::DataType*,
                        const nv::DataType*, const bool*, const bool*, nv::PluginFormat, int32_t) noexcept override {
     journal_.add("configurePlugin" + texts(in, num_in, out, num_out));
-    count_ = volume(in[0]);
+    count_ = volume(num_in > 0 ? in[0] : kOfNoInputs);
   }
 };
 

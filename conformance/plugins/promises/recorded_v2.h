@@ -17,7 +17,8 @@ struct EnqueueV2 {
   int runs_before;  ///< of this copy
 };
 
-/// What a plugin says and does. By default it copies its input, a row-major FP32 tensor.
+/// What a plugin says and does. By default it copies its input, a row-major FP32 tensor. One of kIoExt or kExt that has
+/// no inputs has outputs of 2x3 within the batch.
 struct BehaviourV2 {
   KindV2 kind = KindV2::kDynamicExt;
   const char *name = "RecordedV2", *version = "1";

@@ -291,6 +291,37 @@ TEST_P(Version2, EightThreadsWithEightContextsEach) {
   EXPECT_EQ(w.journal.alive(), 3);
 }
 
+/// As NVIDIA's GridAnchor_TRT, whose fields tell all.
+TEST_P(Version2, WithoutInputsTheBatchIsOne) {
+  if (!is(KindV2::kIoExt) && !is(KindV2::kExt)) GTEST_SKIP() << "it has no batch, or its inputs tell its type";
+  w.behaviour.run = [](const EnqueueV2& e) {
+    std::fill_n(static_cast<float*>(e.outputs[0]), e.count, 7.0F);
+    return 0;
+  };
+  nv::IPluginV2* const plugin = make_v2(w.behaviour, w.journal, w.behaviour.state);
+  plugin->setPluginNamespace("old");
+  nv::IPluginV2Layer* layer = p.network->addPluginV2(nullptr, 0, *plugin);
+  plugin->destroy();
+  ASSERT_TRUE(layer) << p.logger.take_errors();
+  p.mark(layer->getOutput(0));
+  EXPECT_EQ(text(layer->getOutput(0)->getDimensions()), "1x2x3");
+  const auto loaded = p.load();
+  ASSERT_TRUE(loaded);
+  loaded->set("y", w.y);
+  ASSERT_TRUE(loaded->run()) << p.logger.take_errors();
+  EXPECT_EQ(w.y, Floats(6, 7)) << "enqueue was told a batch of 1";
+}
+
+TEST_P(Version2, AttachingMayWaitForAContextOfAnotherThread) {
+  if (!GetParam().has_contexts) GTEST_SKIP() << "an IPluginV2 is not attached";
+  ASSERT_TRUE(w.chain({1, 1}));
+  const auto loaded = w.load();
+  ASSERT_TRUE(loaded);
+  const int alive = w.journal.alive();
+  EXPECT_TRUE(attaching_can_wait(*loaded->engine, w.behaviour.attach));
+  EXPECT_EQ(w.journal.alive(), alive);
+}
+
 TEST_P(Version2, TheWorkspaceIsThePlugins) {
   w.behaviour.workspace_bytes = 100'000;
   void* at = nullptr;

@@ -98,7 +98,7 @@ class Attribute:
         if self.is_array:
             return data if self.dtype is None else data.astype(self.dtype)
         if self.annotation is str:
-            return data.tobytes().decode()
+            return data.tobytes().removesuffix(b"\0").decode()  # that of an ONNX model ends with a zero
         if self.annotation is bytes:
             return data.tobytes()
         if data.size != 1:

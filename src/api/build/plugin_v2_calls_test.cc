@@ -231,7 +231,7 @@ TEST_F(PluginV2Refusals, OfInputsWithoutABatch) {
   nv::ITensor *const x = w.input("x", {2, 3}), *const other = w.input("other", {3, 3}), *const one = w.input("one", {});
   expect_error(error_of<ScaleIo>({x, other}), "input 1 has a batch of 3 and input 0 of 2; they are the same, or 1");
   expect_error(error_of<ScaleExt>({one}), "input 0 is a scalar");
-  expect_error(error_of<ScaleExt>({}), "has no inputs; only those tell the batch");
+  expect_error(error_of<ScalePlain>({}), "has no inputs; only those tell the type of an IPluginV2");
 }
 
 /// Such a plugin writes one sample, where the tensor has one for each of the batch.

@@ -149,21 +149,25 @@ class WordsCreator final : public nv::IPluginCreatorV3One {
 
  private:
   PluginLog& log_;
-  const nv::PluginField fields_[2] = {{"list", nullptr, nv::PluginFieldType::kCHAR, 0},
+  const nv::PluginField fields_[3] = {{"word", nullptr, nv::PluginFieldType::kCHAR, 0},
+                                      {"list", nullptr, nv::PluginFieldType::kCHAR, 0},
                                       {"table", nullptr, nv::PluginFieldType::kCHAR, 0}};
-  const nv::PluginFieldCollection names_{2, fields_};
+  const nv::PluginFieldCollection names_{3, fields_};
 };
 
-TEST_F(PluginNodes, ListsAndTensorsOfStringsAreLetters) {
+/// TensorRT's parser counts the zero behind each string, too; its sample of a plugin in Python takes it off.
+TEST_F(PluginNodes, StringsAreLettersWithAZeroBehindEach) {
   WordsCreator creator(log);
+  const Proto word = attribute("word", 3).text(onnx::field::attribute::kS, "text");
   const Proto list =
       attribute("list", 8).text(onnx::field::attribute::kStrings, "one").text(onnx::field::attribute::kStrings, "");
   const Proto table = attribute("table", 4)
                           .message(onnx::field::attribute::kT, tensor("", 8, {2})
                                                                    .text(onnx::field::tensor::kStringData, "a")
                                                                    .text(onnx::field::tensor::kStringData, "bc"));
-  ASSERT_TRUE(parse(one_node("TestWords", {list, table}))) << errors();
+  ASSERT_TRUE(parse(one_node("TestWords", {word, list, table}))) << errors();
   using namespace std::string_literals;
+  EXPECT_EQ(creator.letters["word"], "text\0"s);
   EXPECT_EQ(creator.letters["list"], "one\0\0"s);
   EXPECT_EQ(creator.letters["table"], "a\0bc\0"s);
 }
@@ -293,7 +297,7 @@ TEST_F(PluginNodes, QuickOnesAreAskedForTheFormThatIsPreferred) {
       << errors();
   EXPECT_FALSE(
       parse(one_node("QuickScale", {factor_of(4), attribute("aot", 3).text(onnx::field::attribute::kS, "yes")})));
-  EXPECT_NE(errors().find("attribute 'aot' is 3 values of type char; one integer is needed"), std::string::npos)
+  EXPECT_NE(errors().find("attribute 'aot' is 4 values of type char; one integer is needed"), std::string::npos)
       << errors();
 }
 
@@ -409,16 +413,36 @@ TEST_F(PluginNodes, AnImporterComesFirstWhereTheCreatorDoesNotTakeAnAttribute) {
   EXPECT_NE(logger.warnings.find("attribute 'mine' is ignored"), std::string::npos) << logger.warnings;
 }
 
+TEST_F(PluginNodes, InputsMayBeMissingAtTheEndAlone) {
+  const auto parse_with = [&](std::initializer_list<std::string_view> inputs) {
+    return parse(model(graph({.nodes = {node("TestScale", inputs, {"y"}, "it", {factor_of(4)})},
+                              .inputs = {value("x", 1, {3})},
+                              .outputs = {value("y", 1, {3})}})));
+  };
+  ASSERT_TRUE(parse_with({"x", "", ""})) << errors();
+  EXPECT_EQ(network->getLayer(0)->getNbInputs(), 1);
+  EXPECT_FALSE(parse_with({"", "x"}));
+  EXPECT_NE(errors().find("input 0 is missing"), std::string::npos) << errors();
+}
+
 TEST_F(PluginNodes, IndicesTellShapeInputs) {
-  const Proto shapes = model(graph(
-      {.nodes = {node("TestPositive", {"rows", "x"}, {"y", "k"}, "it",
-                      {attribute("tensorrt_plugin_shape_input_indices", 7).integer(onnx::field::attribute::kInts, 0)})},
-       .inputs = {value("x", 1, {3})},
-       .outputs = {value("y", 1, {2, 3})},
-       .initializers = {tensor("rows", 7, {1}).packed(onnx::field::tensor::kInt64Data, {2})}}));
-  ASSERT_TRUE(parse(shapes)) << errors();
-  EXPECT_EQ(network->getOutput(0)->getDimensions().d[0], 2);
-  EXPECT_EQ(network->getOutput(0)->getDimensions().d[1], -1);
+  const auto parse_with = [&](int64_t index) {
+    return parse(
+        model(graph({.nodes = {node("TestPositive", {"rows", "x"}, {"y", "k"}, "it",
+                                    {attribute("tensorrt_plugin_shape_input_indices", 7)
+                                         .integer(onnx::field::attribute::kInts, static_cast<uint64_t>(index))})},
+                     .inputs = {value("x", 1, {3})},
+                     .outputs = {value("y", 1, {2, 3})},
+                     .initializers = {tensor("rows", 7, {1}).packed(onnx::field::tensor::kInt64Data, {2})}})));
+  };
+  for (const int64_t index : {0, -2}) {  // one below 0 counts from the back
+    ASSERT_TRUE(parse_with(index)) << errors();
+    EXPECT_EQ(network->getOutput(0)->getDimensions().d[0], 2);
+    EXPECT_EQ(network->getOutput(0)->getDimensions().d[1], -1);
+  }
+  EXPECT_FALSE(parse_with(-3));
+  EXPECT_NE(errors().find("'tensorrt_plugin_shape_input_indices' has -3; the node has 2 inputs"), std::string::npos)
+      << errors();
 }
 
 }  // namespace

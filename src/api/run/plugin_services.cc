@@ -15,6 +15,7 @@ constexpr uint32_t kFollowsNobody = 1;  // what plugins queue waits for nothing 
 class TableStreams final : public plugin::HostStreams {
   Result<void*> create() override { return StreamTable::instance().create(kFollowsNobody, 0); }
   void destroy(void* stream) override { static_cast<void>(StreamTable::instance().destroy(stream)); }
+  void* set_default(void* stream) override { return StreamTable::set_stand_in(stream); }
   int64_t num_refused_launches() const override { return api::num_refused_launches(); }
   Status synchronize(void* stream) override { return TRY(StreamTable::instance().find(stream)).get().synchronize(); }
 };

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "api/run/devices.h"
@@ -105,8 +106,11 @@ struct ThreadStream {
   }
 };
 thread_local ThreadStream thread_stream;
+thread_local void* stand_in = nullptr;  // for the default streams; null: they stand for themselves
 
 }  // namespace
+
+void* StreamTable::set_stand_in(void* handle) { return std::exchange(stand_in, handle); }
 
 Result<Ref<cpu::HostStream>> StreamTable::legacy() {
   if (cpu::HostStream* made = slots_->legacy.load(std::memory_order_acquire)) return Ref<cpu::HostStream>(*made);
@@ -121,6 +125,8 @@ Result<Ref<cpu::HostStream>> StreamTable::find(void* handle) {
   if (const Slot* slot = slot_of(handle)) [[likely]]
     return Ref<cpu::HostStream>(*slot->stream);
   const auto number = reinterpret_cast<uintptr_t>(handle);
+  if (const Slot* slot = number <= kKilnPerThreadStream ? slot_of(stand_in) : nullptr)
+    return Ref<cpu::HostStream>(*slot->stream);
   if (number == kKilnDefaultStream || number == kKilnLegacyStream) return legacy();
   if (number != kKilnPerThreadStream) return bad_handle(handle);
   if (!slot_of(thread_stream.handle)) thread_stream.handle = TRY(create(0, 0));  // none, or of before a fork
@@ -129,6 +135,7 @@ Result<Ref<cpu::HostStream>> StreamTable::find(void* handle) {
 
 Result<Ref<cpu::HostStream>> StreamTable::find_for_work(void* handle) {
   cpu::HostStream& stream = TRY(find(handle));
+  if (stand_in) return Ref<cpu::HostStream>(stream);
   const cpu::HostStream* shared = slots_->legacy.load(std::memory_order_acquire);
   if (&stream != shared) {
     const Slot* slot = slot_of(handle);
@@ -169,6 +176,7 @@ Result<int32_t> StreamTable::priority(void* handle) const {
 }
 
 Status StreamTable::synchronize_all() {
+  if (stand_in) return error(Code::kState, "a call that is part of a stream's work cannot wait for all streams");
   Status first;
   const auto wait = [&](cpu::HostStream& stream) {
     if (stream.capture()) return;

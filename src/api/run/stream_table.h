@@ -31,8 +31,14 @@ class StreamTable {
   Result<Ref<cpu::HostStream>> find_for_work(void* handle);
   Result<uint32_t> flags(void* handle) const;
   Result<int32_t> priority(void* handle) const;
-  /// Waits for all streams but those that are being captured; the first error.
+  /// Waits for all streams but those that are being captured; the first error. Fails with kState for a thread that has
+  /// a stand-in: one of the streams is the one that its call is part of.
   Status synchronize_all();
+
+  /// From here on this thread's default streams are the one of `handle`, and its other streams do not follow them; null
+  /// undoes that. Returns what was before. Code that runs as work of a stream, and does not know, may so use the
+  /// default streams: they would wait for that work, and two such pieces of work for each other.
+  static void* set_stand_in(void* handle);
 
  private:
   StreamTable();

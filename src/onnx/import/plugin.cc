@@ -7,6 +7,7 @@
 #include "onnx/dtypes.h"
 #include "onnx/import/bodies.h"
 #include "onnx/import/carried_nodes.h"
+#include "onnx/import/compose.h"
 #include "onnx/import/ignored_attributes.h"
 #include "onnx/tensor_data.h"
 
@@ -17,6 +18,18 @@ constexpr std::string_view kVersion = "plugin_version", kNamespace = "plugin_nam
                            kShapeInputs = "tensorrt_plugin_shape_input_indices";
 /// Attributes of nodes that plugins compute, which no creator sees.
 constexpr std::string_view kOfNodes[] = {kVersion, kNamespace, kShapeInputs};
+/// Plugins of TensorRT's library that take integers of 32 bits alone. Exports give them ONNX's, of 64.
+constexpr std::string_view kOf32Bits[] = {"CustomEmbLayerNormPluginDynamic",
+                                          "CustomQKVToContextPluginDynamic",
+                                          "EfficientNMS_Explicit_TF_TRT",
+                                          "EfficientNMS_Implicit_TF_TRT",
+                                          "EfficientNMS_ONNX_TRT",
+                                          "EfficientNMS_TRT",
+                                          "MultiscaleDeformableAttnPlugin_TRT",
+                                          "PillarScatterPlugin",
+                                          "ROIAlign_TRT",
+                                          "ScatterND",
+                                          "VoxelGeneratorPlugin"};
 /// The form of a quick plugin. Creators that make others ignore it.
 constexpr std::string_view kForm = "aot";
 
@@ -52,7 +65,7 @@ Result<PluginFieldType> field_type_of(DType dtype) {
   }
 }
 
-/// A list of strings is one field of letters, with a zero behind each string.
+/// A string or a list of them is one field of letters, with a zero behind each string, which counts.
 PluginField field_of(std::string_view name, std::span<const std::string_view> strings) {
   std::string letters;
   for (const std::string_view one : strings) letters.append(one).push_back('\0');
@@ -73,7 +86,7 @@ Result<PluginField> field_of(ImportContext& cx, const AttributeDef& attribute) {
       const auto values = TRY(narrow(name, attribute.ints));
       return field_of(name, PluginFieldType::kI32, values.data(), values.size());
     }
-    case AttributeKind::kString: return field_of(name, PluginFieldType::kChar, attribute.s.data(), attribute.s.size());
+    case AttributeKind::kString: return field_of(name, {&attribute.s, 1});
     case AttributeKind::kStrings: return field_of(name, attribute.strings);
     case AttributeKind::kTensor: {
       if (attribute.tensors[0].type == ElementType::kString)
@@ -125,17 +138,36 @@ Result<std::vector<PluginField>> fields_of(ImportContext& cx, const PluginIdenti
   return fields;
 }
 
+/// Without those behind the last one that is there: ONNX says that they may be named "", or be absent.
+size_t num_inputs_of(const ImportContext& cx) {
+  size_t count = cx.num_inputs();
+  while (count > 0 && !cx.has_input(count - 1)) --count;
+  return count;
+}
+
 /// Makes the plugin of a node, without its number of tensors.
 Result<ops::Plugin> make_plugin(ImportContext& cx, const PluginIdentity& identity, PluginSource& source,
                                 ImporterOfNode importer) {
   TRY(refuse_carried(cx));
   const std::vector<std::string> names = TRY(source.attributes_of(identity));
   const std::vector<PluginField> fields = TRY(fields_of(cx, identity, names, importer));
-  for (size_t i = 0; i < cx.num_inputs(); ++i) TRY(cx.input(i));
+  for (size_t i = 0; i < num_inputs_of(cx); ++i) TRY(cx.input(i));
   ops::Plugin op = TRY(source.make({identity, cx.def().name, fields}));
   TRY(require(static_cast<size_t>(op.num_outputs()) >= cx.num_outputs(), identity, " has ", op.num_outputs(),
               " outputs; the node has ", cx.num_outputs()));
   return op;
+}
+
+/// Which inputs the node says are shape inputs. A number below 0 counts from the back.
+Result<std::vector<bool>> shape_inputs_of(ImportContext& cx) {
+  std::vector<bool> result(cx.num_inputs());
+  const auto count = static_cast<int64_t>(result.size());
+  for (const int64_t index : TRY(cx.node().get_ints(kShapeInputs, {}))) {
+    TRY(require(index >= -count && index < count, "attribute '", kShapeInputs, "' has ", index, "; the node has ",
+                count, " inputs"));
+    result[static_cast<size_t>(index < 0 ? index + count : index)] = true;
+  }
+  return result;
 }
 
 }  // namespace
@@ -169,7 +201,8 @@ Status no_importer(const NodeDef& node, PluginSource* source) {
 
 Result<bool> import_plugin(ImportContext& cx, const PluginIdentity& identity, PluginSource& source,
                            ImporterOfNode importer) {
-  const Values all = cx.inputs();
+  Values all = cx.inputs();
+  all.resize(num_inputs_of(cx));
   auto made = make_plugin(cx, identity, source, importer);
   if (!made && importer == ImporterOfNode::kNone) return std::unexpected(made.error());
   if (!made) {
@@ -178,13 +211,13 @@ Result<bool> import_plugin(ImportContext& cx, const PluginIdentity& identity, Pl
     cx.bodies().warn({&warning, 1});
     return false;
   }
-  const std::vector<int64_t> of_shapes = TRY(cx.node().get_ints(kShapeInputs, {}));
-  for (const int64_t index : of_shapes)
-    TRY(require(index >= 0 && index < static_cast<int64_t>(all.size()), "attribute '", kShapeInputs, "' has ", index,
-                "; the node has ", all.size(), " inputs"));
+  const std::vector<bool> is_shape = TRY(shape_inputs_of(cx));
+  const bool narrows = std::ranges::find(kOf32Bits, identity.name) != std::end(kOf32Bits);
   Values inputs, shape_inputs;
-  for (size_t i = 0; i < all.size(); ++i)
-    (std::ranges::count(of_shapes, static_cast<int64_t>(i)) ? shape_inputs : inputs).push_back(all[i]);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const bool is_wide = narrows && cx.dtype(all[i]) == DType::kI64;
+    (is_shape[i] ? shape_inputs : inputs).push_back(is_wide ? TRY(cast(cx, all[i], DType::kI32)) : all[i]);
+  }
   made->num_tensors = static_cast<int>(inputs.size());
   inputs.insert(inputs.end(), shape_inputs.begin(), shape_inputs.end());
   const Values outputs = TRY(cx.add_all(*std::move(made), inputs));

@@ -1,7 +1,6 @@
 #include "api/run/testing/logged_plugins.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "api/run/testing/shared_memory.h"
 
@@ -51,13 +50,8 @@ int32_t LoggedPlugin::onShapeChange(const nv::PluginTensorDesc*, int32_t, const 
 nv::IPluginV3* LoggedPlugin::attachToContext(nv::IPluginResourceContext* context) noexcept {
   log_.allocator = context->getGpuAllocator();
   if (log_.when_attached) log_.when_attached();
-  if (++log_.attaching > 1) log_.overlapped = true;
-  std::this_thread::yield();
-  nv::IPluginV3* const copy = fails("attachToContext")                   ? nullptr
-                              : log_.returns_itself == "attachToContext" ? this
-                                                                         : clone();
-  --log_.attaching;
-  return copy;
+  if (fails("attachToContext")) return nullptr;
+  return log_.returns_itself == "attachToContext" ? this : clone();
 }
 
 nv::IPluginV3* ScalePlugin::clone() noexcept {

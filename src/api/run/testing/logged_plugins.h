@@ -30,8 +30,6 @@ struct PluginLog {
   bool lacks_runtime = false;           ///< plugins have no runtime part
   std::string returns_itself;           ///< "clone" or "attachToContext": the call that makes no copy
   int32_t most_combinations = 100;
-  std::atomic<int> attaching = 0;                       ///< threads that are in attachToContext
-  std::atomic<bool> overlapped = false;                 ///< two were at once
   std::atomic<nv::IGpuAllocator*> allocator = nullptr;  ///< that the latest attachToContext was given
   std::vector<int32_t> tactics;
   const char* timing_id = nullptr;
