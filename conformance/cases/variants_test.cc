@@ -30,9 +30,9 @@ const std::set<std::string_view> kCudaNotByCases{
     "attention of bytes",        // likewise
     "concatenation of views",    // claims a Slice or a Transpose, too: cuda/tactics/views_gpu_test.cc
     "convolution of bytes",      // claims three nodes or more: cuda/tactics/byte_products_gpu_test.cc
+    "gemm of bytes",             // likewise
     "gated gemm",                // claims Slices, too: cuda/tactics/gated_product_gpu_test.cc
     "normalized gemm",           // claims Normalizations, too: cuda/tactics/normalized_product_gpu_test.cc
-    "gemm of bytes",             // likewise
     "cublaslt",
     "cudnn",                      // where the libraries are: cuda/tactics/library_gpu_test.cc
     "fill",                       // random numbers: random_state_test.cc
