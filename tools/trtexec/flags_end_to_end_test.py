@@ -174,6 +174,15 @@ class Flags(unittest.TestCase):
         self.assertIn("do nothing without --precisionConstraints", run.err)
         self.assertNotIn(half, run.err)
 
+    def test_int8_of_all_layers_that_have_it(self):
+        cache = self.folder / "ranges.cache"
+        run = Run(ONNX, "--int8", "--skipInference", "--precisionConstraints=obey", "--layerPrecisions=*:int8", "--profilingVerbosity=detailed", "--dumpLayerInfo")
+        self.assertIn("required precision i8 of", run.out)
+        self.assertIn("that a pattern fits cannot have int8 and are left alone", run.err)
+        cache.write_text("TRT-101601-EntropyCalibration2\nimage: 3c010a14\n")
+        self.fails("stays in float though its precision is INT8: the range of its input", ONNX, "--int8", f"--calib={cache}", "--skipInference",
+                   "--precisionConstraints=obey", "--layerPrecisions=*:int8")
+
     def layer_names(self):
         """Names of layers in the order of the network, as the builder's log of --layerPrecisions=* has them."""
         run = Run(ONNX, "--skipInference", "--precisionConstraints=prefer", "--layerPrecisions=*:fp32")
