@@ -148,6 +148,10 @@ class Flags(unittest.TestCase):
         self.fails("No such file or directory", ONNX, "--int8", f"--calib={self.folder}/none.cache")
         cache.write_text("not a cache\n")
         self.fails("a calibration cache begins with 'not a cache'", ONNX, "--int8", f"--calib={cache}")
+        cache.write_text("TRT-101600-OwnCalibration\nimage: 3c010a14\n")
+        self.fails("is of 'OwnCalibration'; there are EntropyCalibration, EntropyCalibration2,", ONNX, "--int8", f"--calib={cache}")
+        cache.write_text("")
+        self.fails("digits.cache is empty", ONNX, "--int8", f"--calib={cache}")
 
     def right(self, values):
         labels = list((DIGITS / "heldout.labels").read_bytes()[:COUNT])
