@@ -319,7 +319,7 @@ Status Build::check_bytes(const ir::Graph& graph) const {
     const std::string text =
         str("layer '", graph.node(id).name, "' stays in float though its precision is INT8: ", why);
     if (precision->required) return error(Code::kUnsupported, text);
-    log_.warning(text);
+    request_.warns_of_precisions ? log_.warning(text) : log_.verbose(text);
   }
   return {};
 }

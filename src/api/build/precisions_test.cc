@@ -164,6 +164,26 @@ TEST(Precisions, LayersThatAreNoProductsReadBytes) {
   EXPECT_NEAR(run(), 2, 1e-6F);  // 0.07 is 0 and 2.04 is 2 in bytes of x
 }
 
+TEST(Precisions, HintsAreHeededInSilence) {
+  Workbench w;
+  nv::ITensor* const x = w.input("x", {1, 4});
+  nv::ILayer* const relu = w->addActivation(*x, nv::ActivationType::kRELU);
+  relu->setName("relu");
+  relu->setPrecision(DataType::kINT8);
+  w.mark(relu->getOutput(0));
+  w.config->setFlag(BuilderFlag::kINT8);
+  x->setDynamicRange(0, 0);  // is no range
+  const auto tells = [&] {
+    w.logger.warnings.clear();
+    EXPECT_TRUE(std::unique_ptr<nv::IHostMemory>(w.builder->buildSerializedNetwork(*w.network, *w.config)));
+    return std::ranges::any_of(w.logger.warnings,
+                               [](const std::string& one) { return one.contains("layer 'relu' stays in float"); });
+  };
+  EXPECT_FALSE(tells());
+  w.config->setFlag(BuilderFlag::kPREFER_PRECISION_CONSTRAINTS);
+  EXPECT_TRUE(tells());
+}
+
 TEST(Precisions, ProductsOfTwoTensorsAreNoneOfBytes) {
   Workbench w;
   nv::ITensor* const x = w.input("x", {4, 4});
