@@ -5,7 +5,8 @@ usage: quantized_zoo.py [--device cpu|cuda] [--kinds hand,tool,fp8] [--steps] [-
 
 Needs the module kiln; KILN_ZOO_DIR has the skeletons and fill_weights.py. A line a model says the least cosine of its
 outputs and the largest difference, as a share of the largest number; behind it, what ONNX Runtime's own outputs say where
-its input is 1 + 1e-6 times as large (or its words' vectors are off by so much): a byte that is rounded to its other side
+its input is 1 + 1e-6 times as large (or its words' vectors are off by so much), and what they say with its optimisations,
+which choose other kernels: a byte that is rounded to its other side
 changes the bytes behind it, and a network that is moved more by that than by Kiln tells nothing by its outputs, only by
 its --steps. --steps compares each step, fed with the reference's tensors, with the reference of its operators
 (`kiln diff --isolate`): a byte may be one level off, on a thousandth of its tensor's elements. --cache keeps the quantized
@@ -42,8 +43,12 @@ class Feeds(quantization.CalibrationDataReader):
 
 
 def unoptimised(model):
+    return session_of(model, onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL)
+
+
+def session_of(model, level=onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL):
     options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.graph_optimization_level = level
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
@@ -74,15 +79,16 @@ def quantized(name, kind, folder):
 
 
 def outputs_compared(path, feed, device):
-    """What `distance` says of Kiln's outputs, and of ONNX Runtime's of an input a millionth larger, or of words' vectors off by
-    as much."""
+    """What `distance` says of Kiln's outputs, of ONNX Runtime's of an input a millionth larger, or of words' vectors off by as
+    much, and of ONNX Runtime's with its optimisations."""
     session = unoptimised(path)
     expected = session.run(None, feed)
     engine = kiln.compile(path, shapes={name: array.shape for name, array in feed.items()}, device=device, progress=False)
     results = engine(feed)
     moved = unoptimised(disturbed_tables(path)) if all(x.dtype.kind != "f" for x in feed.values()) else session
     larger = {name: (x * (1 + 1e-6)).astype(x.dtype) if x.dtype.kind == "f" else x for name, x in feed.items()}
-    return distance(expected, results if len(expected) > 1 else [results]), distance(expected, moved.run(None, larger))
+    return (distance(expected, results if len(expected) > 1 else [results]), distance(expected, moved.run(None, larger)),
+            distance(expected, session_of(path).run(None, feed)))
 
 
 def disturbed_tables(path):
@@ -152,8 +158,9 @@ def main():
                 if (kind == "tool" and name in TRANSFORMERS) or (kind == "fp8" and name in CONVOLUTIONS):
                     continue
                 path, feed = quantized(name, kind, folder)
-                (cosine, share), (own_cosine, own_share) = outputs_compared(path, feed, options.device)
-                line = f"{name:20} {kind:5} cosine {cosine:.6f}, {share:.1e} of the largest (own {own_cosine:.6f}, {own_share:.1e})"
+                (cosine, share), (own_cosine, own_share), (optimised, _) = outputs_compared(path, feed, options.device)
+                line = (f"{name:20} {kind:5} cosine {cosine:.6f}, {share:.1e} of the largest (own {own_cosine:.6f}, {own_share:.1e}; "
+                        f"optimised {optimised:.6f})")
                 failed |= cosine < COSINE
                 if options.steps:
                     compared, faults = steps_compared(path, feed, options.device)

@@ -57,8 +57,8 @@ def test_scales_are_finite_and_positive(scale):
         ("does not lie over x", {"scale": [1] * 3, "scale_dims": [3], "zero": [0] * 3, "zero_dims": [3], "axis": 1}),
         ("axis 5 is outside [-2, 2)", {"scale": [1] * 4, "scale_dims": [4], "zero": [0] * 4, "zero_dims": [4], "axis": 5}),
         ("block_size is -1", {"scale": [1] * 4, "scale_dims": [2, 2], "zero": [0] * 4, "zero_dims": [2, 2], "block_size": -1}),
-        ("blocks of 1 along an axis of 2", {"scale": [1] * 2, "scale_dims": [1, 2], "zero": [0] * 2, "zero_dims": [1, 2], "block_size": 2}),
-        ("blocks of 1 along an axis of 2", {"block_size": 2}),
+        ("blocks of 1 along axis 0 of x, whose extent is 2", {"scale": [1] * 2, "scale_dims": [1, 2], "zero": [0] * 2, "zero_dims": [1, 2], "block_size": 2}),
+        ("block_size is 2 and x f32[2, 4], so that the scale has 2 axes; it is f32[]", {"block_size": 2}),
         ("differ in shape", {"scale": [1] * 4, "scale_dims": [4], "zero": [0] * 3, "zero_dims": [3], "axis": 1}),
         ("differ in shape", {"zero": [0] * 4, "zero_dims": [4], "axis": 1}),
         ("differ in shape", {"scale": [1] * 4, "scale_dims": [4], "zero": [1, 2, 3], "zero_dims": [3], "axis": 1}),
@@ -133,5 +133,10 @@ def test_precisions_that_nothing_meets():
     x.dynamic_range = (-2, 2)
     constant.precision = trt.int8  # a constant computes nothing
     assert error() == ""
-    relu.precision = trt.int8
-    assert "layer 'relu': precision i8 cannot be had: Kiln has no kernels for" in error()
+    relu.precision = trt.int8  # in the step of the product's bytes
+    assert error() == ""
+    softmax = network.add_softmax(relu.get_output(0))
+    softmax.name = "softmax"
+    network.mark_output(softmax.get_output(0))
+    softmax.precision = trt.int8
+    assert "layer 'softmax': precision i8 cannot be had: Kiln has no kernels for" in error()

@@ -21,6 +21,7 @@
 #include "passes/keep_large.h"
 #include "passes/pass.h"
 #include "passes/quantize_contractions.h"
+#include "passes/quantize_layers.h"
 #include "passes/quantize_plugins.h"
 #include "passes/remove_dead.h"
 #include "passes/source_uses.h"
@@ -60,6 +61,7 @@ class Build {
   Status add_profile(const ProfileRequest& request, Timer& timer, TimingCache& cache);
   Status optimize(ir::Graph& graph, bool is_body);
   Status quantize(ir::Graph& graph);
+  std::string why_in_float(const ir::Graph& graph, ir::NodeId id) const;
   Status check_bytes(const ir::Graph& graph) const;
   Status keep_large(ir::Graph& graph) const;
   Result<int> add_body(const ir::Node& node, size_t body, Timer& timer);
@@ -276,11 +278,12 @@ void Build::keep_formats(const ir::Graph& graph, const Surface& surface) {
   for (size_t i = 0; i < graph.outputs().size(); ++i) keep(plan_.outputs, graph.outputs()[i].name, surface.output(i));
 }
 
-/// Gives plugins and contractions bytes by the request's ranges.
+/// Gives plugins, contractions, and layers that are to have them, bytes by the request's ranges.
 Status Build::quantize(ir::Graph& graph) {
   TRY(passes::quantize_plugins(graph, request_.int8_ranges));
   std::vector<passes::LeftInFloat> left;
   TRY(passes::quantize_contractions(graph, request_.int8_ranges, left));
+  TRY(passes::quantize_layers(graph, request_.int8_ranges));
   for (const auto& [name, why] : left) {
     log_.verbose("'", name, "' stays in float: ", why);
     left_in_float_[name] = why;
@@ -288,22 +291,35 @@ Status Build::quantize(ir::Graph& graph) {
   return {};
 }
 
+/// Why a layer whose precision is INT8 reads floats; empty: it reads bytes.
+std::string Build::why_in_float(const ir::Graph& graph, ir::NodeId id) const {
+  constexpr std::string_view kHow = "is not known; ranges come from setDynamicRange or a calibrator";
+  const ir::Node& node = graph.node(id);
+  if (!node.op.has(Trait::kContraction)) {
+    const auto input = passes::input_without_bytes(graph, id);
+    return input ? str("the range of its input '", graph.value(*input).name, "' ", kHow) : "";
+  }
+  if (graph.producer_as<ops::Dequantize>(node.inputs[0])) return "";
+  if (const auto known = left_in_float_.find(node.name); known != left_in_float_.end())
+    return str(known->second, "; ranges come from setDynamicRange or a calibrator");
+  const bool is_by_constant = graph.constant(node.inputs[1]) && !graph.constant(node.inputs[0]);
+  return is_by_constant ? str("the range of its input ", kHow) : "it is no product of a tensor by constant weights";
+}
+
 /// Layers whose precision is INT8 and which no range, nor Q/DQ, brought to bytes: an error where a layer's precision
 /// is required.
 Status Build::check_bytes(const ir::Graph& graph) const {
   for (int i = 0; i < graph.num_nodes(); ++i) {
     const auto id = static_cast<ir::NodeId>(i);
-    if (!graph.alive(id) || !graph.node(id).op.has(Trait::kContraction)) continue;
+    if (!graph.alive(id)) continue;
     const auto precision = ir::precision_of(graph.node(id));
     if (!precision || precision->type != DType::kI8) continue;
-    if (graph.producer_as<ops::Dequantize>(graph.node(id).inputs[0])) continue;
-    const auto known = left_in_float_.find(graph.node(id).name);
-    const std::string why = known == left_in_float_.end() ? "the range of its input is not known" : known->second;
+    const std::string why = why_in_float(graph, id);
+    if (why.empty()) continue;
     const std::string text =
         str("layer '", graph.node(id).name, "' stays in float though its precision is INT8: ", why);
-    if (precision->required)
-      return error(Code::kUnsupported, text, "; ranges come from setDynamicRange or a calibrator");
-    log_.warning(text);
+    if (precision->required) return error(Code::kUnsupported, text);
+    request_.warns_of_precisions ? log_.warning(text) : log_.verbose(text);
   }
   return {};
 }

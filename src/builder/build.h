@@ -44,7 +44,8 @@ struct BuildRequest {
   /// build chooses.
   std::map<std::string, std::vector<Format>> direct_formats;
   std::vector<ShapeOutput> shape_outputs;
-  passes::Ranges int8_ranges;  ///< of tensors: contractions and plugins that read one of them may have bytes
+  bool warns_of_precisions = false;  ///< where a layer's precision, which is not required, cannot be had
+  passes::Ranges int8_ranges;        ///< of tensors: contractions and plugins that read one of them may have bytes
   /// Largest magnitudes of tensors. Where FP16 is allowed, a layer stays in FP32 if one of its tensors exceeds FP16's
   /// range.
   passes::Ranges half_ranges;

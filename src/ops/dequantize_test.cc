@@ -55,7 +55,7 @@ TEST(Dequantize, SaysWhatIsWrong) {
   EXPECT_EQ(infer_error(Dequantize{.axis = 2}, {{{2, 3}, DType::kI8}, {{3}}}),
             "scale f32[3] is a vector along axis 2 of x i8[2, 3]; one from 0 to 1 is needed");
   EXPECT_EQ(infer_error(Dequantize{.block = {2, -1}}, {{{2, 3}, DType::kI8}, {{1, 3}}}),
-            "blocks of -1 along an axis of 3 that has 3 scales: 3 and 1 differ");
+            "blocks of -1 along axis 1 of x, whose extent is 3 and which has 3 scales: 3 and 1 differ");
 }
 
 }  // namespace

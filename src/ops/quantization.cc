@@ -23,9 +23,10 @@ Status check_axis(InferContext& cx, sym::Expr extent, sym::Expr scales, std::str
   return cx.assume_one_or(scales, extent, why);
 }
 
-/// Succeeds if blocks of `block` elements along an axis, or all of them, have a scale each.
-Status check_block(InferContext& cx, sym::Expr extent, sym::Expr scales, int64_t block) {
-  const std::string why = str("blocks of ", block, " along an axis of ", extent, " that has ", scales, " scales");
+/// Succeeds if blocks of `block` elements along axis `axis`, or all of them, have a scale each.
+Status check_block(InferContext& cx, size_t axis, sym::Expr extent, sym::Expr scales, int64_t block) {
+  const std::string why = str("blocks of ", block, " along axis ", axis, " of x, whose extent is ", extent,
+                              " and which has ", scales, " scales");
   return block < 0 ? cx.assume_equal(scales, 1, why) : cx.assume_equal(scales * block, extent, why);
 }
 
@@ -55,7 +56,8 @@ Status infer_scales(InferContext& cx, int axis, const std::vector<int64_t>& bloc
   TRY(cx.require(block.empty() || block.size() == over.size(), "the block has ", block.size(), " extents, x ",
                  over.size()));
   for (size_t i = 0; i < over.size(); ++i)
-    TRY(block.empty() ? check_axis(cx, x.shape[i], over[i], mismatch) : check_block(cx, x.shape[i], over[i], block[i]));
+    TRY(block.empty() ? check_axis(cx, x.shape[i], over[i], mismatch)
+                      : check_block(cx, i, x.shape[i], over[i], block[i]));
   if (const HostTensor* scales = cx.constant(1); scales && scales->volume() <= kMostCheckedScales)
     TRY(check_scales(*scales));
   return cx.has_input(2) ? check_zero_point(cx, scale, integer) : Status();

@@ -49,7 +49,7 @@ Result<std::optional<HostTensor>> channel_scales(const HostTensor& w, int axis) 
 }
 
 /// `value` through bytes of these scales.
-Result<ValueId> through_bytes(ir::Graph& graph, ValueId value, ValueId scale, const std::string& name) {
+Result<ValueId> through_scaled_bytes(ir::Graph& graph, ValueId value, ValueId scale, const std::string& name) {
   const DType type = graph.type(value).dtype;
   const ValueId bytes = TRY(graph.add_one(ops::Quantize{}, {value, scale}, name));
   if (const std::string& floats = graph.value(value).name; !floats.empty())
@@ -59,17 +59,20 @@ Result<ValueId> through_bytes(ir::Graph& graph, ValueId value, ValueId scale, co
 
 Status quantize_one(ir::Graph& graph, ir::NodeId id, float range, HostTensor channels) {
   const ir::Node node = graph.node(id);
-  const ValueId x = node.inputs[0], w = node.inputs[1];
-  const Extents ones(static_cast<size_t>(graph.type(x).rank()), 1);
-  const ValueId x_scale =
-      graph.add_constant(HostTensor::scalar(DType::kF32, double{scale_of_range(range)}).reshaped(ones), "");
   const ValueId w_scale = graph.add_constant(std::move(channels), "");
-  graph.set_input(id, 0, TRY(through_bytes(graph, x, x_scale, node.name)));
-  graph.set_input(id, 1, TRY(through_bytes(graph, w, w_scale, node.name)));
+  graph.set_input(id, 0, TRY(through_bytes(graph, node.inputs[0], range, node.name)));
+  graph.set_input(id, 1, TRY(through_scaled_bytes(graph, node.inputs[1], w_scale, node.name)));
   return {};
 }
 
 }  // namespace
+
+Result<ValueId> through_bytes(ir::Graph& graph, ValueId value, float range, const std::string& name) {
+  const Extents ones(static_cast<size_t>(graph.type(value).rank()), 1);
+  const ValueId scale =
+      graph.add_constant(HostTensor::scalar(DType::kF32, double{scale_of_range(range)}).reshaped(ones), "");
+  return through_scaled_bytes(graph, value, scale, name);
+}
 
 std::string name_of_bytes(std::string_view floats) { return str(floats, kBytes); }
 

@@ -23,6 +23,9 @@ struct LeftInFloat {
 /// The bytes of a tensor with a name are called after it: see `name_of_floats`.
 Status quantize_contractions(ir::Graph& graph, const Ranges& ranges, std::vector<LeftInFloat>& left);
 
+/// `value` through bytes of that range; their name is made of the value's, that of the new nodes is `name`.
+Result<ir::ValueId> through_bytes(ir::Graph& graph, ir::ValueId value, float range, const std::string& name);
+
 /// What bytes that this pass makes of a tensor of that name are called.
 std::string name_of_bytes(std::string_view floats);
 /// The name of the tensor of which these are the bytes; empty: the name is no such bytes'.

@@ -7,6 +7,7 @@
 #include "ops/matrix_multiply.h"
 #include "ops/quantization.h"
 #include "ops/quantize.h"
+#include "tactics/byte_table.h"
 
 namespace kiln {
 namespace {
@@ -157,6 +158,8 @@ Match match_byte_product(const TacticContext& cx, ir::NodeId root, bool (*is_con
   using steps::ByteOperand;
   region->inputs[steps::input_of(ByteOperand::kYScale, region->inputs.size())] = last.inputs[1];
   region->inputs[steps::input_of(ByteOperand::kYZero, region->inputs.size())] = zero_point_of(last);
+  if (rules.tables && table_source(graph, region->nodes))
+    return reject("it ends with a function of a byte, which is looked up in a step of its own");
   return region;
 }
 

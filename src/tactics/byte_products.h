@@ -14,6 +14,7 @@ struct ByteProduct {
 struct ByteRules {
   bool halves = false;  ///< numbers and scales of f16 and bf16
   bool fp8 = false;     ///< x and w of FP8
+  bool tables = false;  ///< what makes bytes of one tensor of bytes is better apart, where it is looked up
 };
 /// What steps of bytes take: a convolution without groups or depthwise, or a product by one matrix, of x (i8 or u8, one
 /// scale) and constant w (i8 without zero points, one scale or one a channel), with FP32 scales.

@@ -20,8 +20,8 @@ constexpr size_t kMostCode = 64;  // instructions that a nest holds
 
 class Grower {
  public:
-  Grower(const ir::Graph& graph, ir::NodeId root, bool (*has_type)(DType), ChainReach reach)
-      : graph_(graph), root_(root), has_type_(has_type), reach_(reach) {}
+  Grower(const ir::Graph& graph, ir::NodeId root, bool (*has_type)(DType), ChainReach reach, ir::NodeId left_out)
+      : graph_(graph), root_(root), left_out_(left_out), has_type_(has_type), reach_(reach) {}
 
   std::expected<Chain, Reject> run() {
     if (const auto refused = refusal(root_); !refused.empty()) return reject(refused);
@@ -161,7 +161,7 @@ class Grower {
     const ir::Node& node = graph_.node(id);
     const ir::ValueId output = node.outputs[0];
     if (node.outputs.size() != 1 || graph_.is_output(output) || graph_.constant(output)) return false;
-    if (left_to_sums_.contains(id)) return false;
+    if (id == left_out_ || left_to_sums_.contains(id)) return false;
     if (!std::ranges::all_of(graph_.value(output).users, [&](ir::NodeId user) { return inside_.contains(user); }))
       return false;
     if (is_move(id)) return joins_as_move(id);
@@ -239,7 +239,7 @@ class Grower {
   }
 
   const ir::Graph& graph_;
-  ir::NodeId root_;
+  ir::NodeId root_, left_out_;
   bool (*has_type_)(DType);
   ChainReach reach_;
   std::set<ir::NodeId> inside_;
@@ -253,8 +253,8 @@ class Grower {
 }  // namespace
 
 std::expected<Chain, Reject> grow_chain(const ir::Graph& graph, ir::NodeId root, bool (*has_type)(DType),
-                                        ChainReach reach) {
-  return Grower(graph, root, has_type, reach).run();
+                                        ChainReach reach, ir::NodeId left_out) {
+  return Grower(graph, root, has_type, reach, left_out).run();
 }
 
 }  // namespace kiln

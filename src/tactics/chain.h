@@ -29,8 +29,10 @@ enum class ChainReach : uint8_t {
 /// The largest chain whose only result is `root`'s: inner nodes have the root's shape and no reader outside. Expands
 /// are looked through. Contractions' own clamps and biases are left to them, and so is the Quantize at the end of each
 /// but one whose result reaches the root. `has_type` says of which types nests may be. A chain that reads views is
-/// refused where it finds no Slice and no Transpose to read through: it would be the chain of values.
+/// refused where it finds no Slice and no Transpose to read through: it would be the chain of values. `left_out` is no
+/// part of it.
 std::expected<Chain, Reject> grow_chain(const ir::Graph& graph, ir::NodeId root, bool (*has_type)(DType) = is_nest_type,
-                                        ChainReach reach = ChainReach::kValues);
+                                        ChainReach reach = ChainReach::kValues,
+                                        ir::NodeId left_out = ir::NodeId::kNone);
 
 }  // namespace kiln

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tactics/byte_table.h"
 #include "tactics/region.h"
 #include "tactics/step_draft.h"
 
@@ -22,6 +23,9 @@ int in_place_input(const TacticContext& cx, const Region& region, const Variant&
 
 Match NestRegions::match(const TacticContext& cx, ir::NodeId root) const {
   auto chain = grow_chain(cx.graph, root, has_type(cx), reach_);
+  if (chain && looks_up())
+    if (const auto source = table_source(cx.graph, chain->nodes))
+      chain = grow_chain(cx.graph, root, has_type(cx), reach_, *source);
   if (!chain) return std::unexpected(chain.error());
   steps::Nest step{std::move(chain->program), {}};
   std::vector<sym::Expr> params;

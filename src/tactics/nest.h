@@ -17,6 +17,8 @@ class NestRegions : public Tactic {
  protected:
   /// Says of which types nests of the context's device may be.
   virtual bool (*has_type(const TacticContext&) const)(DType) { return is_nest_type; }
+  /// Whether its kernels look up functions of a byte (byte_table.h).
+  virtual bool looks_up() const { return false; }
   /// Its step, for every backend.
   static Result<StepDraft> draft(const TacticContext& cx, const Region& region, const Variant& variant);
   /// The step of a region that `match` gave.

@@ -1,5 +1,6 @@
 #include "calibration.h"
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -17,13 +18,29 @@ using nvinfer1::LayerType;
 #pragma GCC diagnostic push  // --int8 and --calib stand for deprecated calls
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-/// The algorithm that a cache's first line, "TRT-VERSION-ALGORITHM", names. The library refuses what is none.
+/// The algorithm that a cache's first line, "TRT-VERSION-ALGORITHM", names.
 CalibrationAlgoType algorithm_of(std::string_view cache) {
   const std::string_view first = cache.substr(0, cache.find('\n'));
   if (first.find("-MinMaxCalibration") != first.npos) return CalibrationAlgoType::kMINMAX_CALIBRATION;
   if (first.find("-LegacyCalibration") != first.npos) return CalibrationAlgoType::kLEGACY_CALIBRATION;
   if (first.find("-EntropyCalibration2") != first.npos) return CalibrationAlgoType::kENTROPY_CALIBRATION_2;
   return CalibrationAlgoType::kENTROPY_CALIBRATION;
+}
+
+/// Fails where the library would find no use for a cache, and ask for batches that there are none of.
+std::vector<char> read_cache(const std::string& path) {
+  std::vector<char> cache = read_file(path, "calibration cache");
+  require(!cache.empty(), "--calib: ", path, " is empty");
+  const std::string_view text(cache.data(), cache.size());
+  std::string_view first = text.substr(0, text.find('\n'));
+  if (first.ends_with('\r')) first.remove_suffix(1);
+  if (!first.starts_with("TRT-")) return cache;  // the library says what is wrong
+  const std::string_view algorithm = first.substr(first.rfind('-') + 1);
+  constexpr std::string_view kAlgorithms[] = {"EntropyCalibration", "EntropyCalibration2", "MinMaxCalibration",
+                                              "LegacyCalibration"};
+  require(std::ranges::find(kAlgorithms, algorithm) != std::end(kAlgorithms), "--calib: ", path, " is of '", algorithm,
+          "'; there are EntropyCalibration, EntropyCalibration2, MinMaxCalibration and LegacyCalibration");
+  return cache;
 }
 
 /// Hands a cache to the builder. It has no data to calibrate with.
@@ -82,7 +99,7 @@ std::unique_ptr<Calibration> calibrate(const PrecisionOptions& options, nvinfer1
     return nullptr;
   }
   if (!quantizes && !options.fp16) return nullptr;
-  auto calibrator = std::make_unique<CachedCalibrator>(read_file(options.calibration_cache, "calibration cache"));
+  auto calibrator = std::make_unique<CachedCalibrator>(read_cache(options.calibration_cache));
   config.setInt8Calibrator(calibrator.get());
   return calibrator;
 }

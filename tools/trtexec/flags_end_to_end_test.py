@@ -148,6 +148,10 @@ class Flags(unittest.TestCase):
         self.fails("No such file or directory", ONNX, "--int8", f"--calib={self.folder}/none.cache")
         cache.write_text("not a cache\n")
         self.fails("a calibration cache begins with 'not a cache'", ONNX, "--int8", f"--calib={cache}")
+        cache.write_text("TRT-101600-OwnCalibration\nimage: 3c010a14\n")
+        self.fails("is of 'OwnCalibration'; there are EntropyCalibration, EntropyCalibration2,", ONNX, "--int8", f"--calib={cache}")
+        cache.write_text("")
+        self.fails("digits.cache is empty", ONNX, "--int8", f"--calib={cache}")
 
     def right(self, values):
         labels = list((DIGITS / "heldout.labels").read_bytes()[:COUNT])
@@ -173,6 +177,15 @@ class Flags(unittest.TestCase):
         run = Run(ONNX, f"--layerPrecisions='{names[0]}':fp16", "--skipInference")
         self.assertIn("do nothing without --precisionConstraints", run.err)
         self.assertNotIn(half, run.err)
+
+    def test_int8_of_all_layers_that_have_it(self):
+        cache = self.folder / "ranges.cache"
+        run = Run(ONNX, "--int8", "--skipInference", "--precisionConstraints=obey", "--layerPrecisions=*:int8", "--profilingVerbosity=detailed", "--dumpLayerInfo")
+        self.assertIn("required precision i8 of", run.out)
+        self.assertIn("that a pattern fits cannot have int8 and are left alone", run.err)
+        cache.write_text("TRT-101601-EntropyCalibration2\nimage: 3c010a14\n")
+        self.fails("stays in float though its precision is INT8: the range of its input", ONNX, "--int8", f"--calib={cache}", "--skipInference",
+                   "--precisionConstraints=obey", "--layerPrecisions=*:int8")
 
     def layer_names(self):
         """Names of layers in the order of the network, as the builder's log of --layerPrecisions=* has them."""

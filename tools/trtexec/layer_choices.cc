@@ -1,6 +1,8 @@
 #include "layer_choices.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "cli/shapes.h"
 #include "log.h"
@@ -32,6 +34,36 @@ bool has_no_floats(const ILayer& layer) {
   const bool takes_none = layer.getNbInputs() == 0 || !layer.getInput(0) || is_whole(layer.getInput(0)->getType());
   return gives_none && takes_none;
 }
+
+/// Tells which layers have INT8, so that a pattern that asks for it does not mean the others.
+class LayersOfBytes {
+ public:
+  explicit LayersOfBytes(const nvinfer1::INetworkDefinition& network) {
+    for (int i = 0; i < network.getNbLayers(); ++i) {
+      const ILayer& layer = *network.getLayer(i);
+      bool is_constant = layer.getType() == LayerType::kCONSTANT || layer.getNbInputs() > 0;
+      for (int k = 0; k < layer.getNbInputs(); ++k) is_constant &= is_known(layer.getInput(k));
+      for (int k = 0; k < layer.getNbOutputs(); ++k) constant_[layer.getOutput(k)] = is_constant;
+    }
+  }
+  bool has(const ILayer& layer) const {
+    using enum LayerType;
+    constexpr LayerType kTypes[] = {kCONVOLUTION,   kACTIVATION, kELEMENTWISE, kSCALE,    kSELECT, kPARAMETRIC_RELU,
+                                    kPOOLING,       kRESIZE,     kPADDING,     kSHUFFLE,  kSLICE,  kGATHER,
+                                    kCONCATENATION, kIDENTITY,   kSQUEEZE,     kUNSQUEEZE};
+    if (layer.getType() == kMATRIX_MULTIPLY) return !is_known(layer.getInput(0)) && is_known(layer.getInput(1));
+    if (layer.getType() == kCONVOLUTION && layer.getNbInputs() > 1 && !is_known(layer.getInput(1))) return false;
+    return std::ranges::find(kTypes, layer.getType()) != std::end(kTypes);
+  }
+
+ private:
+  /// Whether a tensor is made of constants alone; layers are in the order in which they compute.
+  bool is_known(const nvinfer1::ITensor* tensor) const {
+    const auto found = constant_.find(tensor);
+    return !tensor || (found != constant_.end() && found->second);
+  }
+  std::map<const nvinfer1::ITensor*, bool> constant_;
+};
 
 /// Fails at the first name that fits no layer: it implies a typing error.
 template <class T>
@@ -80,14 +112,24 @@ void set_output_types(ILayer& layer, const std::vector<DataType>& types, bool na
 
 void choose_types(const PrecisionOptions& options, nvinfer1::INetworkDefinition& network, Log& log) {
   if (options.constraints == PrecisionConstraints::kNone) return;
+  const LayersOfBytes bytes(network);
+  int num_skipped = 0;
   for_chosen(options.layers, network, "--layerPrecisions", [&](ILayer& layer, DataType type) {
-    if (!is_named(options.layers, layer) && has_no_floats(layer))
+    const bool named = is_named(options.layers, layer);
+    if (!named && has_no_floats(layer))
       return log.verbose("--layerPrecisions: layer ", layer.getName(), " has no floats and is left alone");
+    if (!named && type == DataType::kINT8 && layer.getType() != LayerType::kCONSTANT && !bytes.has(layer)) {
+      ++num_skipped;
+      return log.verbose("--layerPrecisions: layer ", layer.getName(), " has no int8 and is left alone");
+    }
     log.info("Set layer ", layer.getName(), " to precision ", type_name(type));
     layer.setPrecision(type);
     require(layer.precisionIsSet(), "--layerPrecisions: layer '", layer.getName(), "' refuses ", type_name(type),
             ": the message above says why");
   });
+  if (num_skipped > 0)
+    log.warn("--layerPrecisions: ", num_skipped, num_skipped == 1 ? " layer" : " layers",
+             " that a pattern fits cannot have int8 and are left alone; --verbose names them");
   for_chosen(options.outputs, network, "--layerOutputTypes", [&](ILayer& layer, const std::vector<DataType>& types) {
     set_output_types(layer, types, is_named(options.outputs, layer), log);
   });

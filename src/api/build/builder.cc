@@ -90,6 +90,7 @@ Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilder
   TensorRanges ranges = TRY(tensor_ranges(network, config, {graph, *backend, request, makers, allocator}));
   request.int8_ranges = std::move(ranges.int8);
   request.half_ranges = std::move(ranges.half);
+  request.warns_of_precisions = config.has(nv::BuilderFlag::kPREFER_PRECISION_CONSTRAINTS);
   TRY(quantize_edges(network, config, graph, request.int8_ranges));
   std::optional<AlgorithmSelection> selection;
   if (nv::IAlgorithmSelector* const selector = config.getAlgorithmSelector())

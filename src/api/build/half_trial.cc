@@ -1,15 +1,18 @@
 #include "api/build/half_trial.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "api/run/devices.h"
 #include "backend/cpu/tactics/backend.h"
 #include "ir/work.h"
+#include "ops/gather.h"
 #include "ops/plugin.h"
 #include "passes/index_extents.h"
 #include "passes/magnitudes.h"
 #include "tensor/numeric.h"
+#include "tensor/view.h"
 
 namespace kiln::api {
 namespace {
@@ -179,6 +182,22 @@ Findings findings_of(const Histograms& histograms, const std::vector<Estimate>& 
   return findings;
 }
 
+/// Runs see few rows of a table, so what gathers from a constant has the range of all of it.
+void add_tables(const ir::Graph& graph, passes::Ranges& ranges) {
+  for (int i = 0; i < graph.num_nodes(); ++i) {
+    const auto id = static_cast<ir::NodeId>(i);
+    if (!graph.alive(id) || !graph.node(id).op.as<ops::Gather>()) continue;
+    const HostTensor* const table = graph.constant(graph.node(id).inputs[0]);
+    const auto range = ranges.find(graph.value(graph.node(id).outputs[0]).name);
+    if (!table || range == ranges.end()) continue;
+    const View numbers(*table);
+    const int64_t volume = numbers.volume();
+    for (int64_t k = 0; k < volume; ++k)
+      if (const double size = std::abs(numbers[k]); size > range->second && std::isfinite(size))
+        range->second = static_cast<float>(size);
+  }
+}
+
 /// Says what was tried, and what came of it.
 void tell(const std::string& suspicious, const Findings& findings, Log& log) {
   const std::string tried =
@@ -210,6 +229,7 @@ Result<passes::Ranges> try_halves(const BuildToCome& build, Log& log) {
     const auto histograms = observe(build);
     if (histograms) {
       Findings findings = findings_of(*histograms, estimates);
+      add_tables(build.graph, findings.ranges);
       tell(suspicious, findings, log);
       return std::move(findings.ranges);
     }

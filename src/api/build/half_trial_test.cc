@@ -212,6 +212,18 @@ TEST_F(HalfTrial, DrawsIndicesFromAllOfTheirTable) {
   EXPECT_TRUE(bench.tells("stays in FP32: tensor 'scaled' reaches")) << ::testing::PrintToString(bench.logger.details);
 }
 
+/// Few of many rows are drawn.
+TEST_F(HalfTrial, KnowsTheLargestRowOfATable) {
+  HalfBench bench;
+  nv::ITensor* const table = bench.constant({100'000, 4}, 200);
+  bench.values.back()[77'777 * 4] = -3e6F;
+  nv::ITensor* const ids = bench.input("ids", {2}, nv::DataType::kINT32);
+  nv::ITensor* const row = bench->addGather(*table, *ids, 0)->getOutput(0);
+  row->setName("row");
+  bench.mark(bench->addElementWise(*row, *bench.constant({1, 1}, 100), nv::ElementWiseOperation::kPROD)->getOutput(0));
+  EXPECT_TRUE(bench.tells("stays in FP32: tensor 'row' reaches 3")) << ::testing::PrintToString(bench.logger.details);
+}
+
 TEST_F(HalfTrial, CountsTheTimeOfWindows) {
   HalfBench bench;
   nv::ITensor* const large = bench

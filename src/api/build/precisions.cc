@@ -6,14 +6,22 @@
 #include "ir/precision.h"
 #include "ops/cast.h"
 #include "ops/constant.h"
-#include "ops/convolution.h"
-#include "ops/matrix_multiply.h"
 #include "ops/plugin.h"
 
 namespace kiln::api {
 namespace {
 
 using nv::BuilderFlag;
+
+/// Layers that read bytes: products by kernels of theirs, the others in the step of a product or as Dequantize in front
+/// of what they compute. The others of TensorRT's have no INT8 there either.
+bool can_read_bytes(nv::LayerType type) {
+  using enum nv::LayerType;
+  constexpr nv::LayerType kTypes[] = {kCONVOLUTION,     kMATRIX_MULTIPLY, kACTIVATION, kELEMENTWISE, kSCALE,    kSELECT,
+                                      kPARAMETRIC_RELU, kPOOLING,         kRESIZE,     kPADDING,     kSHUFFLE,  kSLICE,
+                                      kGATHER,          kCONCATENATION,   kIDENTITY,   kSQUEEZE,     kUNSQUEEZE};
+  return std::ranges::find(kTypes, type) != std::end(kTypes);
+}
 
 /// Why something cannot be had; empty where it can.
 using Reason = std::string;
@@ -34,7 +42,7 @@ class Applier {
     if (is_left_alone(layer)) return {};
     std::optional<DType> precision = layer.precision();
     if (precision) {
-      const Reason missing = why_not(id, *precision);
+      const Reason missing = why_not(layer, *precision);
       if (is_kernel_float(*precision) && no_floats(id)) {
         log_.verbose("layer '", layer.getName(), "': precision ", *precision, " means nothing: it has no floats");
         precision.reset();
@@ -110,9 +118,9 @@ class Applier {
     return {};
   }
 
-  Reason why_not(ir::NodeId id, DType precision) const {
-    const ir::Node& node = graph_.node(id);
-    if (precision == DType::kI8) return why_not_bytes(id);
+  Reason why_not(const Layer& layer, DType precision) const {
+    const ir::Node& node = graph_.node(layer.node());
+    if (precision == DType::kI8) return why_not_bytes(layer);
     if (!is_kernel_float(precision)) {
       const bool is_made = !node.outputs.empty() && graph_.type(node.outputs[0]).dtype == precision;
       return is_made ? Reason() : str("Kiln has no kernels for ", node.op.name(), " in ", precision);
@@ -122,12 +130,11 @@ class Applier {
     return {};
   }
 
-  Reason why_not_bytes(ir::NodeId id) const {
-    const ir::Node& node = graph_.node(id);
+  Reason why_not_bytes(const Layer& layer) const {
+    const ir::Node& node = graph_.node(layer.node());
     if (!node.outputs.empty() && graph_.type(node.outputs[0]).dtype == DType::kI8) return {};
     if (!config_.has(BuilderFlag::kINT8)) return "BuilderFlag::kINT8 is not set";
-    const bool multiplies = node.op.as<ops::Convolution>() || node.op.as<ops::MatrixMultiply>();
-    return multiplies ? Reason() : str("Kiln has no kernels for ", node.op.name(), " in INT8");
+    return can_read_bytes(layer.getType()) ? Reason() : str("Kiln has no kernels for ", node.op.name(), " in INT8");
   }
 
   Status refuse(const Layer& layer, const std::string& what, const Reason& reason) {

@@ -128,9 +128,76 @@ TEST(Precisions, BytesNeedAFlagAKernelAndARange) {
   EXPECT_TRUE(has("the range of its input is not known"));
   x->setDynamicRange(-2, 2);
   EXPECT_EQ(w.run({{"x", {{2, 4}, {2, 2, 2, 2, 0, 0, 0, 0}}}}), (std::vector<float>{4, 4, 4, 4, 0, 0, 0, 0}));
+  nv::ILayer* const softmax = w->addSoftMax(*relu->getOutput(0));
+  softmax->setName("softmax");
+  w.mark(softmax->getOutput(0));
+  softmax->setPrecision(DataType::kINT8);
+  EXPECT_TRUE(has("layer 'softmax': precision i8 cannot be had: Kiln has no kernels for Softmax in INT8"));
+}
+
+/// What a product of bytes computes behind its sums needs no range; another layer needs that of its input.
+TEST(Precisions, LayersThatAreNoProductsReadBytes) {
+  Workbench w;
+  std::vector<float> numbers(4, 1);
+  nv::ITensor* const x = w.input("x", {1, 4});
+  nv::ITensor* const by = w->addConstant(dims({4, 1}), weights(numbers))->getOutput(0);
+  nv::ILayer* const absolute = w->addActivation(*x, nv::ActivationType::kRELU);
+  absolute->setName("first");
+  absolute->getOutput(0)->setName("positive");
+  nv::ILayer* const product =
+      w->addMatrixMultiply(*absolute->getOutput(0), nv::MatrixOperation::kNONE, *by, nv::MatrixOperation::kNONE);
+  product->setName("product");
+  nv::ILayer* const relu = w->addActivation(*product->getOutput(0), nv::ActivationType::kRELU);
+  relu->setName("relu");
+  w.mark(relu->getOutput(0));
+  for (const BuilderFlag flag : {BuilderFlag::kOBEY_PRECISION_CONSTRAINTS, BuilderFlag::kINT8}) w.config->setFlag(flag);
+  for (nv::ILayer* layer : {product, relu}) layer->setPrecision(DataType::kINT8);
+  absolute->getOutput(0)->setDynamicRange(-12.7F, 12.7F);
+  const auto run = [&] { return w.run({{"x", {{1, 4}, {0.07F, 0, 2.04F, -1}}}}).at(0); };
+  EXPECT_NEAR(run(), 2.1F, 1e-6F);
+  absolute->setPrecision(DataType::kINT8);
+  EXPECT_FALSE(std::unique_ptr<nv::IHostMemory>(w.builder->buildSerializedNetwork(*w.network, *w.config)));
+  EXPECT_NE(w.take_error().find("layer 'first' stays in float though its precision is INT8: the range of its input 'x' "
+                                "is not known"),
+            std::string::npos);
+  x->setDynamicRange(-127, 127);
+  EXPECT_NEAR(run(), 2, 1e-6F);  // 0.07 is 0 and 2.04 is 2 in bytes of x
+}
+
+TEST(Precisions, HintsAreHeededInSilence) {
+  Workbench w;
+  nv::ITensor* const x = w.input("x", {1, 4});
+  nv::ILayer* const relu = w->addActivation(*x, nv::ActivationType::kRELU);
+  relu->setName("relu");
   relu->setPrecision(DataType::kINT8);
-  EXPECT_TRUE(has("layer 'relu': precision i8 cannot be had: Kiln has no kernels for Activation in INT8") ||
-              has("layer 'relu': precision i8 cannot be had: Kiln has no kernels for Unary in INT8"));
+  w.mark(relu->getOutput(0));
+  w.config->setFlag(BuilderFlag::kINT8);
+  x->setDynamicRange(0, 0);  // is no range
+  const auto tells = [&] {
+    w.logger.warnings.clear();
+    EXPECT_TRUE(std::unique_ptr<nv::IHostMemory>(w.builder->buildSerializedNetwork(*w.network, *w.config)));
+    return std::ranges::any_of(w.logger.warnings,
+                               [](const std::string& one) { return one.contains("layer 'relu' stays in float"); });
+  };
+  EXPECT_FALSE(tells());
+  w.config->setFlag(BuilderFlag::kPREFER_PRECISION_CONSTRAINTS);
+  EXPECT_TRUE(tells());
+}
+
+TEST(Precisions, ProductsOfTwoTensorsAreNoneOfBytes) {
+  Workbench w;
+  nv::ITensor* const x = w.input("x", {4, 4});
+  nv::ILayer* const product = w->addMatrixMultiply(*x, nv::MatrixOperation::kNONE, *x, nv::MatrixOperation::kTRANSPOSE);
+  product->setName("product");
+  w.mark(product->getOutput(0));
+  for (const BuilderFlag flag : {BuilderFlag::kOBEY_PRECISION_CONSTRAINTS, BuilderFlag::kINT8}) w.config->setFlag(flag);
+  x->setDynamicRange(-2, 2);
+  product->setPrecision(DataType::kINT8);
+  EXPECT_FALSE(std::unique_ptr<nv::IHostMemory>(w.builder->buildSerializedNetwork(*w.network, *w.config)));
+  const std::string told = w.take_error();
+  EXPECT_NE(told.find("layer 'product' stays in float though its precision is INT8: it is no product of a "),
+            std::string::npos)
+      << told;
 }
 
 /// A constraint on all layers is none on constants, which compute nothing.

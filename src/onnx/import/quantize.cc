@@ -17,6 +17,8 @@ Result<Quantization> quantization_of(ImportContext& cx, ValueId x, DType type) {
   cx.node().pass_over("axis");  // a single scale has none
   if (is_vector || size > 0) by.axis = TRY(cx.axis(TRY(cx.node().get_int("axis", 1)), cx.rank(x)));
   if (size == 0) return by;
+  TRY(require(scale.rank() == cx.rank(x), "block_size is ", size, " and x ", cx.type(x), ", so that the scale has ",
+              cx.rank(x), " axes; it is ", scale));
   by.block.assign(static_cast<size_t>(cx.rank(x)), 1);
   by.block[static_cast<size_t>(by.axis)] = size;
   return by;

@@ -45,8 +45,52 @@ TEST(ImportQuantize, TheLastBlockMayHaveFewer) {
   EXPECT_NE(
       import_node(quantize({int_attribute("axis", 1), int_attribute("block_size", 2)}), {value("x", kFloat, {1, 5})},
                   {floats("scale", {1, 2}, {1, 2}), bytes("zero", kInt8, {1, 2}, {1, 2})}, 21)
-          .find("blocks of 2 along an axis of 5 that has 2 scales: 4 and 5 differ"),
+          .find("blocks of 2 along axis 1 of x, whose extent is 5 and which has 2 scales: 4 and 5 differ"),
       std::string::npos);
+}
+/// A scale a block lies along all axes of x.
+TEST(ImportQuantize, ScalesOfBlocksHaveTheRankOfX) {
+  const auto of = [](const Proto& scale) {
+    return import_node(
+        node("QuantizeLinear", {"x", "scale"}, {"y"}, "q", {int_attribute("axis", 1), int_attribute("block_size", 2)}),
+        {value("x", kFloat, {1, 4})}, {scale}, 21);
+  };
+  const std::string one = of(floats("scale", {}, {1})), vector = of(floats("scale", {2}, {1, 1}));
+  EXPECT_NE(one.find("block_size is 2 and x f32[1, 4], so that the scale has 2 axes; it is f32[]"), std::string::npos)
+      << one;
+  EXPECT_NE(vector.find("so that the scale has 2 axes; it is f32[2]"), std::string::npos) << vector;
+}
+/// Also where all are zero, which are left out.
+TEST(ImportQuantize, ZeroPointsOfIntegersAreOneOrAsManyAsTheAxisHas) {
+  const auto of = [](const char* op, std::initializer_list<uint8_t> of_x, std::initializer_list<uint8_t> of_w) {
+    const bool is_product = std::string_view(op) == "MatMulInteger";
+    const Proto x = is_product ? value("x", kUint8, {2, 3}) : value("x", kUint8, {1, 3, 4, 4});
+    const Proto w = is_product ? value("w", kUint8, {3, 4}) : value("w", kUint8, {4, 3, 1, 1});
+    return import_node(node(op, {"x", "w", "xz", "wz"}, {"y"}, "n"), {x, w},
+                       {bytes("xz", kUint8, {static_cast<int64_t>(of_x.size())}, of_x),
+                        bytes("wz", kUint8, {static_cast<int64_t>(of_w.size())}, of_w)},
+                       21);
+  };
+  EXPECT_EQ(of("MatMulInteger", {1, 2}, {1, 2, 3, 4}).find("zero point"), std::string::npos);
+  EXPECT_EQ(of("ConvInteger", {5}, {1, 2, 3, 4}).find("zero point"), std::string::npos);
+  for (const uint8_t z : {uint8_t{0}, uint8_t{1}}) {
+    const std::string rows = of("MatMulInteger", {z, z, z}, {z});
+    EXPECT_NE(
+        rows.find("the zero point of u8[2, 3] is u8[3]; one number, or one for each of the 2 of axis 0, is needed"),
+        std::string::npos)
+        << rows;
+    const std::string columns = of("MatMulInteger", {z}, {z, z, z});
+    EXPECT_NE(columns.find("the zero point of u8[3, 4] is u8[3]; one number, or one for each of the 4 of axis 1"),
+              std::string::npos)
+        << columns;
+    const std::string image = of("ConvInteger", {z, z}, {z});
+    EXPECT_NE(image.find("the zero point of u8[1, 3, 4, 4] is u8[2]; one number is needed"), std::string::npos)
+        << image;
+    const std::string weights = of("ConvInteger", {z}, {z, z, z});
+    EXPECT_NE(weights.find("the zero point of u8[4, 3, 1, 1] is u8[3]; one number, or one for each of the 4 of axis 0"),
+              std::string::npos)
+        << weights;
+  }
 }
 TEST(ImportQuantize, ScalesArePositive) {
   EXPECT_EQ(

@@ -7,8 +7,23 @@
 namespace kiln::onnx::importers {
 namespace {
 
+/// Fails where the zero points of q are known to be neither one, nor a vector along `axis` (-1: of none), nor of q's
+/// rank.
+Status check_zero_points(ImportContext& cx, ValueId q, ValueId zero, int axis) {
+  const TensorType &type = cx.type(q), &zeros = cx.type(zero);
+  const auto count = zeros.volume().constant();
+  if (!count || count == 1) return {};
+  if (axis < 0)
+    return error(Code::kInvalidArgument, "the zero point of ", type, " is ", zeros, "; one number is needed");
+  const auto wanted = type.shape[static_cast<size_t>(axis)].constant();
+  const bool fits = zeros.rank() == 1 ? !wanted || *count == *wanted : zeros.rank() == type.rank();
+  return require(fits, "the zero point of ", type, " is ", zeros, "; one number, or one for each of the ",
+                 type.shape[static_cast<size_t>(axis)], " of axis ", axis, ", is needed");
+}
+
 /// Integers without a scale: a scale of 1 for each zero point, input `zero`.
 Result<ValueId> without_zero_point(ImportContext& cx, ValueId q, size_t zero, int axis) {
+  if (cx.has_input(zero)) TRY(check_zero_points(cx, q, TRY(cx.input(zero)), axis));
   Quantization by{ValueId::kNone, TRY(zero_points(cx, zero, cx.dtype(q))), axis, {}};
   by.scale = scalar_of(cx, 1, DType::kF32);
   if (by.zero != ValueId::kNone && cx.rank(by.zero) > 0)

@@ -16,7 +16,7 @@ class ByteConvolution final : public Tactic {
  public:
   std::string_view name() const override { return "convolution of bytes"; }
   Match match(const TacticContext& cx, ir::NodeId root) const override {
-    return match_byte_product(cx, root, is_convolution, 1, ResultOrder::kChannelsLast);
+    return match_byte_product(cx, root, is_convolution, 1, ResultOrder::kChannelsLast, {.tables = true});
   }
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
     return {
@@ -35,7 +35,7 @@ class ByteMatrixMultiply final : public Tactic {
  public:
   std::string_view name() const override { return "gemm of bytes"; }
   Match match(const TacticContext& cx, ir::NodeId root) const override {
-    return match_byte_product(cx, root, is_product, -1, ResultOrder::kRowMajor);
+    return match_byte_product(cx, root, is_product, -1, ResultOrder::kRowMajor, {.tables = true});
   }
   std::vector<Variant> variants(const TacticContext&, const Region& region) const override {
     return {linear_variant(region, "packed bytes")};

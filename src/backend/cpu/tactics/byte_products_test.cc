@@ -5,6 +5,7 @@
 #include <random>
 
 #include "backend/cpu/kernels/testing.h"
+#include "backend/cpu/tactics/registry.h"
 #include "backend/cpu/tactics/testing.h"
 #include "ops/activation.h"
 #include "ops/convolution.h"
@@ -204,6 +205,40 @@ TEST(ByteProducts, SayWhatTheyDoNotTake) {
   EXPECT_EQ(refusal(n, x, n.numbers(DType::kI8, {8, 8}, 1, 3)), "w is i8[8, 8]; constant i8 is needed");
   EXPECT_EQ(refusal(n, n.input(scales({4, 8}, 1)), n.add(ops::Dequantize{}, {bytes, n.scale(2, 1)})),
             "f32[4, 8] is not dequantized");
+}
+
+/// SiLU of bytes: a function of a byte, which a nest looks up. It is no part of the convolution's step, and the
+/// Quantize in front of it none of the nest's.
+TEST(ByteProducts, FunctionsOfAByteAreStepsOfTheirOwn) {
+  for (const int64_t extent : {4, 40}) {  // small results have no table
+    Network n;
+    const ValueId w =
+        n.add(ops::Dequantize{}, {n.constant(random_bytes(DType::kI8, {8, 5, 1, 1}, 2)), n.scale(4, 0.01F)});
+    const ValueId y = n.add(ops::Convolution{}, {n.numbers(DType::kI8, {1, 5, extent, extent}, 0.05F, 1), w});
+    const auto through_bytes = [&](ValueId x) {
+      const ValueId q = n.add(ops::Quantize{}, {x, n.scale(4, 0.03F)});
+      return std::pair{q, n.add(ops::Dequantize{}, {q, n.scale(4, 0.03F)})};
+    };
+    const auto [sums, x] = through_bytes(y);
+    const ValueId again = n.add(ops::Dequantize{}, {sums, n.scale(4, 0.03F)});
+    const auto [sigmoid, weight] = through_bytes(n.add(ops::Activation{ops::ActivationKind::kSigmoid}, {x}));
+    const ValueId product = n.add(ops::ElementWise{ops::ElementWiseKind::kProd}, {again, weight});
+    const auto [silu, numbers] = through_bytes(product);
+    n.graph.mark_output(silu, "y");
+    const auto device = test_device(1);
+    const Numerics numerics;
+    const TacticContext cx{n.graph, numerics, *device};
+    const Match whole = byte_convolution_tactic().match(cx, n.graph.value(silu).producer);
+    EXPECT_EQ(whole.has_value(), extent == 4);
+    if (extent == 4) continue;
+    EXPECT_EQ(whole.error().reason, "it ends with a function of a byte, which is looked up in a step of its own");
+    EXPECT_TRUE(byte_convolution_tactic().match(cx, n.graph.value(sums).producer).has_value());
+    const auto& ends = tactics_of<ops::Quantize>();
+    const Match nest = ends.back()->match(cx, n.graph.value(silu).producer);
+    ASSERT_TRUE(nest.has_value()) << nest.error().reason;
+    EXPECT_EQ(nest->inputs[0], sums);
+    EXPECT_EQ(nest->nodes.size(), 7u);
+  }
 }
 
 }  // namespace

@@ -9,6 +9,15 @@
 #include "tactics/nest.h"
 
 namespace kiln::cpu {
+namespace {
+
+/// Bound nests look up functions of a byte (kernels/nest/nest.h).
+class NestThatLooksUp : public NestRegions {
+ protected:
+  bool looks_up() const override { return true; }
+};
+
+}  // namespace
 
 template <>
 TacticList tactics_of<AnyPointwise>() {
@@ -19,7 +28,7 @@ TacticList tactics_of<AnyPointwise>() {
                                         &matrix_multiply_tactic(),
                                         &deconvolution_tactic(),
                                         &the<PlainTactic<NestOfViewsRegions>>(),
-                                        &the<PlainTactic<NestRegions>>()};
+                                        &the<PlainTactic<NestThatLooksUp>>()};
   return kEnds;
 }
 template <>

@@ -11,6 +11,7 @@
 #include "backend/cpu/kernels/gemm8/finish.h"
 #include "backend/cpu/kernels/gemm8/half_rows.h"
 #include "backend/cpu/kernels/gemm8/padded.h"
+#include "backend/cpu/kernels/gemm8/vnni.h"
 #include "backend/cpu/kernels/gemm8/winograd_contract.h"
 
 namespace kiln::cpu {
@@ -22,6 +23,14 @@ constexpr int64_t kMostColumns = 256;  // of a part, so that its block of floats
 /// Whether tiles are of half panels (avx2.h). Few rows would not pay for the widening of columns.
 bool by_halves(const ByteShape& shape) {
   return uses_half_panels() && !shape.is_depthwise && shape.n * shape.window.out_pixels() >= kHalfRows;
+}
+
+/// Whether tiles are of lines of the result (LineTile). Short lines would not fill them, and long ones would not fit
+/// into a part.
+bool by_lines(const ByteShape& shape) {
+  constexpr int64_t kShortest = 7;
+  const int64_t line = shape.window.out[2];
+  return has_vnni() && shape.taps == Taps::kRows && line >= kShortest && line <= kMostRows;
 }
 
 /// How the result is cut into parts for a team.
@@ -39,7 +48,8 @@ struct Parts {
     row_parts = ceil_div(all_rows, plan ? plan->rows : kMostRows);
     // Columns are widened for all rows of a part: they are cut first.
     if (!plan) row_parts = std::clamp(row_parts, std::min(wanted, ceil_div(all_rows, kDotRows)), all_rows);
-    rows = round_up(ceil_div(all_rows, row_parts), kDotRows);
+    const int64_t unit = by_lines(shape) ? shape.window.out[2] : kDotRows;
+    rows = std::min(round_up(ceil_div(all_rows, row_parts), unit), std::max(kMostRows, unit) / unit * unit);
     row_parts = ceil_div(all_rows, rows);
     column_parts =
         std::clamp(ceil_div(wanted, row_parts), ceil_div(all_columns, kMostColumns), ceil_div(all_columns, kDotPanel));
@@ -62,6 +72,7 @@ std::optional<RowPlan> plan_of(const ByteShape& shape, int64_t k) {
 /// Whether x is copied with its padding. Pixels of padding are pointers to one, if there are pointers; rows of it may
 /// be partly inside.
 bool copies_padded(const ByteShape& shape, const std::optional<RowPlan>& plan) {
+  if (by_lines(shape)) return true;  // with room behind it
   return (shape.taps == Taps::kRows || (plan && plan->in_place)) && hangs_over_edges(shape.window);
 }
 
@@ -70,7 +81,7 @@ bool copies_padded(const ByteShape& shape, const std::optional<RowPlan>& plan) {
 struct Workspace {
   int64_t padding_bytes, column_bytes, pointer_bytes, float_bytes, padded_bytes = 0, steps_bytes = 0, row_bytes = 0,
                                                                    widened_bytes = 0;
-  static constexpr int64_t kSumBytes = kDotRows * kDotPanel * 4;
+  static constexpr int64_t kSumBytes = std::max<int64_t>(kDotRows, kLineRows) * kDotPanel * 4;
 
   Workspace(const ByteShape& shape, int64_t k, int64_t columns, const std::optional<RowPlan>& plan)
       : padding_bytes(round_up(bytes_of(shape, k, columns) + kDotGroup, kCacheLine)),
@@ -81,8 +92,11 @@ struct Workspace {
     if (copies_padded(shape, plan)) {
       const int64_t pixels = shape.n * padded(shape.window).in_pixels();
       const int64_t channels = shape.taps == Taps::kRows ? k / shape.window.kernel[2] : k;
-      padded_bytes = round_up(pixels * channels + kDotGroup, kCacheLine);
+      const int64_t behind = by_lines(shape) ? kLineRows * shape.window.stride[2] * channels : 0;
+      padded_bytes = round_up(pixels * channels + behind + kDotGroup, kCacheLine);
     }
+    if (by_lines(shape))
+      steps_bytes = round_up(pointers_of(shape) * static_cast<int64_t>(sizeof(ptrdiff_t)), kCacheLine);
     if (!plan) return;
     steps_bytes = round_up(step_bytes(pointers_of(shape), k), kCacheLine);
     row_bytes = round_up(row_memory_bytes(*plan), kCacheLine);
@@ -127,6 +141,7 @@ class Contraction {
     inverse_ = y.bytes && !goes_by_floats_ ? 1 / y.y_scale : 1;
     columns_ = fill_columns(w, scales, epilogue.bias, dot_shift(scales.x_is_signed), inverse_,
                             memory_ + 2 * space_.padding_bytes);
+    if (by_lines_) fill_line_steps();
     if (plan_)
       steps_ = fill_steps(shape, window_, w.k, plan_->in_place,
                           memory_ + 2 * space_.padding_bytes + 3 * space_.column_bytes);
@@ -135,7 +150,8 @@ class Contraction {
   void run(Team& team) const {
     if (rows_ == 0 || w_.n == 0) return;
     if (padded_)
-      copy_padded(team, shape_.window, shape_.n, source_.ld, x_, static_cast<uint8_t>(scales_.x_zero), padded_);
+      copy_padded(team, shape_.window, shape_.n, source_.ld, x_, static_cast<uint8_t>(scales_.x_zero), padded_,
+                  by_lines_ ? static_cast<uint8_t>(dot_shift(scales_.x_is_signed)) : uint8_t{0});
     team.run(parts_.row_parts * parts_.column_parts,
              [&](int64_t part, int worker) { run_part(part % parts_.row_parts, part / parts_.row_parts, worker); });
   }
@@ -147,9 +163,11 @@ class Contraction {
     std::byte* const mine = memory_ + space_.shared_bytes() + worker * space_.worker_bytes();
     auto** const table = reinterpret_cast<const uint8_t**>(mine);
     auto* const sums = reinterpret_cast<int32_t*>(mine + space_.pointer_bytes);
-    float* const floats = reinterpret_cast<float*>(sums) + kDotRows * kDotPanel;
-    if (!plan_ || !plan_->in_place) fill_table(row0, rows, table);
-    if (plan_)
+    float* const floats = reinterpret_cast<float*>(mine + space_.pointer_bytes + Workspace::kSumBytes);
+    if (!by_lines_ && (!plan_ || !plan_->in_place)) fill_table(row0, rows, table);
+    if (by_lines_)
+      run_lines({row0, rows, col0, columns}, sums, floats);
+    else if (plan_)
       run_half_tiles(table, {row0, rows, col0, columns}, sums, floats);
     else
       run_tiles(table, {row0, rows, col0, columns}, sums, floats);
@@ -168,6 +186,33 @@ class Contraction {
         run_tile(table + r * source_.num_taps(), tile_rows, area.col0 + j, std::min(kDotPanel, area.columns - j), sums,
                  finish_at(area.row0 + r, area.col0 + j, floats + r * area.columns + j, area.columns));
       }
+  }
+
+  void fill_line_steps() const {
+    const Window& w = window_;
+    for (int64_t tap = 0; tap < w_.taps; ++tap)
+      line_steps()[tap] =
+          (tap / w.kernel[1] * w.dilation[0] * w.in[1] + tap % w.kernel[1] * w.dilation[1]) * w.in[2] * source_.ld;
+  }
+  ptrdiff_t* line_steps() const {
+    return reinterpret_cast<ptrdiff_t*>(memory_ + 2 * space_.padding_bytes + 3 * space_.column_bytes);
+  }
+
+  /// The same by lines, each in tiles of about the same size.
+  void run_lines(const Area& area, int32_t* sums, float* floats) const {
+    const int64_t line = window_.out[2], pitch = window_.stride[2] * source_.ld;
+    for (int64_t j = 0; j < area.columns; j += kDotPanel) {
+      const int64_t col = area.col0 + j, columns = std::min(kDotPanel, area.columns - j);
+      const int64_t tile_rows = ceil_div(line, ceil_div(line, line_rows(columns)));
+      for (int64_t begin = 0; begin < area.rows; begin += line) {
+        const uint8_t* const x = padded_ + first_pixel(window_, area.row0 + begin) * source_.ld;
+        for (int64_t r = 0; r < line; r += tile_rows)
+          vnni_line_and_finish(
+              {x + r * pitch, pitch, static_cast<int>(std::min(tile_rows, line - r)), line_steps(), w_.taps, w_.k,
+               w_.panel(col / kDotPanel), columns, sums},
+              finish_at(area.row0 + begin + r, col, floats + (begin + r) * area.columns + j, area.columns));
+      }
+    }
   }
 
   /// The same by half panels.
@@ -281,6 +326,7 @@ class Contraction {
   const ByteResult& y_;
   const Epilogue& epilogue_;
   const int64_t rows_;
+  const bool by_lines_ = by_lines(shape_);
   const std::optional<RowPlan> plan_;  // of half panels
   const Parts parts_;
   const Workspace space_;

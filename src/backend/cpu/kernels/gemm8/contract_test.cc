@@ -92,6 +92,11 @@ void check(const Problem& p) {
   std::vector<uint8_t> bytes(static_cast<size_t>(rows * p.n), 77);
   contract(team, shape, x.data(), *packed, scales,
            {.bytes = bytes.data(), .y_scale = 0.3F, .y_zero = 3, .y_is_signed = true}, epilogue, workspace->data());
+  std::vector<float> residual(floats.size()), added(floats.size());
+  for (size_t i = 0; i < residual.size(); ++i) residual[i] = static_cast<float>(i % 11) - 5;
+  epilogue.residual = residual.data();
+  epilogue.ldr = p.n;
+  contract(team, shape, x.data(), *packed, scales, {.floats = added.data()}, epilogue, workspace->data());
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t j = 0; j < p.n; ++j) {
       const auto at = static_cast<size_t>(r * p.n + j);
@@ -99,6 +104,7 @@ void check(const Problem& p) {
       const double value =
           static_cast<double>(sum_of(p, x, w, r, j)) * double{0.02F} * double{w_scale[column]} + double{bias[column]};
       ASSERT_NEAR(floats[at], value, 1e-5 * std::abs(value) + 1e-5) << r << ", " << j;
+      ASSERT_NEAR(added[at], value + double{residual[at]}, 1e-5 * std::abs(value) + 1e-4) << r << ", " << j;
       const double level = std::clamp(value / double{0.3F} + 3, -128.0, 127.0);
       ASSERT_LE(std::abs(static_cast<int8_t>(bytes[at]) - level), 0.501) << r << ", " << j;
     }
@@ -146,6 +152,15 @@ TEST_P(EveryTarget, ConvolutionsOverEdgesOfFewChannels) {
   Window behind = image(5, 5, 2);  // padding behind the last pixels alone
   behind.pad[1] = behind.pad[2] = 0, behind.out[1] = behind.out[2] = 5;
   check({{2, behind}, 5, 20, false, 100});
+}
+TEST_P(EveryTarget, LinesOfAnyLength) {
+  const ScopedTarget scope(GetParam());
+  for (const int64_t width : {6, 7, 12, 13, 20, 21, 40, 96, 97})
+    for (const int64_t columns : {5, 16, 17, 40})
+      for (const int64_t stride : {1, 2}) {
+        check({{2, image(5, width * stride, 3, stride)}, 3, columns, true, -9});
+        check({{1, image(4, width * stride, 5, stride)}, 4, columns, false, 200});
+      }
 }
 TEST_P(EveryTarget, ConvolutionsOfWideLines) {  // whose rows are not read where x lies (half_rows.h)
   const ScopedTarget scope(GetParam());

@@ -24,14 +24,6 @@ int64_t span_of(const Window& w) {
   return last + 1;
 }
 
-/// The first pixel of an output pixel's window, of an x that has its padding.
-int64_t first_pixel(const Window& w, int64_t row) {
-  const Pixel at = pixel_of(w.out, row);
-  int64_t pixel = at.n;
-  for (int axis = 0; axis < 3; ++axis) pixel = pixel * w.in[axis] + at.at[axis] * w.stride[axis];
-  return pixel;
-}
-
 /// The most pixels from the first to the last one that the windows of `rows` output pixels in a row read.
 int64_t most_pixels(const Window& w, int64_t n, int64_t rows) {
   // From an output pixel to the next one, windows move by a step along one axis, and back to the start of axes inside

@@ -31,8 +31,15 @@ Window padded(const Window& window) {
   return result;
 }
 
+int64_t first_pixel(const Window& padded, int64_t row) {
+  const Pixel at = pixel_of(padded.out, row);
+  int64_t pixel = at.n;
+  for (int axis = 0; axis < 3; ++axis) pixel = pixel * padded.in[axis] + at.at[axis] * padded.stride[axis];
+  return pixel;
+}
+
 void copy_padded(Team& team, const Window& window, int64_t n, int64_t channels, const uint8_t* x, uint8_t padding,
-                 uint8_t* to) {
+                 uint8_t* to, uint8_t flip) {
   constexpr int64_t kBytesOfPart = 1 << 16;
   const Window whole = padded(window);
   const int64_t line = whole.in[2] * channels, before = window.pad[2] * channels, inner = window.in[2] * channels;
@@ -41,9 +48,11 @@ void copy_padded(Team& team, const Window& window, int64_t n, int64_t channels, 
     for (int64_t i = part * of_part; i < std::min(lines, (part + 1) * of_part); ++i) {
       const int64_t y = i % whole.in[1] - window.pad[1], z = i / whole.in[1] % whole.in[0] - window.pad[0];
       const int64_t image = i / whole.in[1] / whole.in[0];
-      std::memset(to + i * line, padding, static_cast<size_t>(line));
+      std::memset(to + i * line, padding ^ flip, static_cast<size_t>(line));
       if (y < 0 || y >= window.in[1] || z < 0 || z >= window.in[0]) continue;
-      std::copy_n(x + ((image * window.in[0] + z) * window.in[1] + y) * inner, inner, to + i * line + before);
+      const uint8_t* const from = x + ((image * window.in[0] + z) * window.in[1] + y) * inner;
+      std::transform(from, from + inner, to + i * line + before,
+                     [flip](uint8_t byte) { return static_cast<uint8_t>(byte ^ flip); });
     }
   });
 }

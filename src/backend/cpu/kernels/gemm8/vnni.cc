@@ -70,7 +70,7 @@ struct VnniTile {
     for (int v = 0; v < kVecs; ++v) {
       __m512i first = _mm512_setzero_si512();
       if (correction) first = _mm512_sub_epi32(first, _mm512_loadu_si512(correction + v * kLanes));
-#pragma GCC unroll 12
+#pragma GCC unroll 20
       for (int r = 0; r < kRows; ++r) sum[r][v] = first;
     }
   }
@@ -84,7 +84,7 @@ struct VnniTile {
     for (int u = 0; u < kSteps; ++u)
 #pragma GCC unroll 2
       for (int v = 0; v < kVecs; ++v) w[u][v] = _mm512_loadu_si512(b + u * kStep + v * 64);
-#pragma GCC unroll 12
+#pragma GCC unroll 20
     for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 2
       for (int u = 0; u < kSteps; ++u) {
@@ -106,19 +106,57 @@ struct VnniTile {
       for (; g < groups; ++g, b += kStep) add<1>(a, g, b);
     }
   }
-  __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni"), always_inline)) void store(const DotTile& t) const {
-#pragma GCC unroll 12
+  /// kSteps groups of k of rows `pitch` apart, from where `a` has every fourth row on, which moves on.
+  template <int kSteps>
+  __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni"), always_inline)) void add_line(const uint8_t** a,
+                                                                                               ptrdiff_t pitch,
+                                                                                               const int8_t* b) {
+    __m512i w[kSteps][kVecs];
+#pragma GCC unroll 4
+    for (int u = 0; u < kSteps; ++u)
+#pragma GCC unroll 2
+      for (int v = 0; v < kVecs; ++v) w[u][v] = _mm512_loadu_si512(b + u * kStep + v * 64);
+#pragma GCC unroll 20
+    for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 4
+      for (int u = 0; u < kSteps; ++u) {
+        uint32_t bytes;
+        std::memcpy(&bytes, a[r / 4] + r % 4 * pitch + u * kDotGroup, sizeof bytes);
+        const __m512i x = _mm512_set1_epi32(static_cast<int>(bytes));
+#pragma GCC unroll 2
+        for (int v = 0; v < kVecs; ++v) sum[r][v] = _mm512_dpbusd_epi32(sum[r][v], x, w[u][v]);
+      }
+#pragma GCC unroll 5
+    for (int i = 0; i < (kRows + 3) / 4; ++i) a[i] += kSteps * kDotGroup;
+  }
+  __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni"), always_inline)) void add_lines(const LineTile& t) {
+    constexpr int kSteps = kVecs == 1 ? 2 : 1;
+    const int64_t groups = (t.k + kDotGroup - 1) / kDotGroup;
+    const int8_t* b = t.b;
+    for (int64_t tap = 0; tap < t.taps; ++tap) {
+      const uint8_t* a[(kRows + 3) / 4];
+#pragma GCC unroll 5
+      for (int i = 0; i < (kRows + 3) / 4; ++i) a[i] = t.a + t.steps[tap] + 4 * i * t.pitch;
+      int64_t g = 0;
+      for (; g + kSteps <= groups; g += kSteps, b += kSteps * kStep) add_line<kSteps>(a, t.pitch, b);
+      for (; g < groups; ++g, b += kStep) add_line<1>(a, t.pitch, b);
+    }
+  }
+  template <class Tile>
+  __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni"), always_inline)) void store(const Tile& t) const {
+#pragma GCC unroll 20
     for (int r = 0; r < kRows; ++r) {  // a loop that ends elsewhere would keep the sums in memory
       if (r >= t.rows) break;
 #pragma GCC unroll 2
       for (int v = 0; v < kVecs; ++v) _mm512_storeu_si512(t.sums + r * kDotPanel + v * kLanes, sum[r][v]);
     }
   }
-  __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni"), always_inline)) void finish(const DotTile& t,
+  template <class Tile>
+  __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni"), always_inline)) void finish(const Tile& t,
                                                                                              const Finish& how) const {
     const Ending<kVecs> ending(how, t.columns);
     if (how.floats) {
-#pragma GCC unroll 12
+#pragma GCC unroll 20
       for (int r = 0; r < kRows; ++r) {
         if (r >= t.rows) break;
 #pragma GCC unroll 2
@@ -127,7 +165,7 @@ struct VnniTile {
       }
       return;
     }
-#pragma GCC unroll 12
+#pragma GCC unroll 20
     for (int r = 0; r < kRows; ++r) {
       if (r >= t.rows) break;
 #pragma GCC unroll 2
@@ -142,6 +180,21 @@ __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni"))) void run_tile(co
   tile.start(how ? how->correction : nullptr);
   tile.add_all(t);
   how ? tile.finish(t, *how) : tile.store(t);
+}
+/// Sums of a line: to memory where a residual is to be added, which registers have no room for.
+template <int kRows, int kVecs>
+__attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni"))) void run_line(const LineTile& t, const Finish& how) {
+  VnniTile<kRows, kVecs, false> tile;
+  tile.start(how.residual ? nullptr : how.correction);
+  tile.add_lines(t);
+  how.residual ? tile.store(t) : tile.finish(t, how);
+}
+/// Too few rows would wait for their sums: what is computed beyond `rows` is not looked at.
+void run_line(const LineTile& t, const Finish& how) {
+  if (t.columns > kLanes) return t.rows > 8 ? run_line<12, 2>(t, how) : run_line<8, 2>(t, how);
+  if (t.rows > 16) return run_line<20, 1>(t, how);
+  if (t.rows > 12) return run_line<16, 1>(t, how);
+  t.rows > 10 ? run_line<12, 1>(t, how) : run_line<10, 1>(t, how);
 }
 template <int kRows>
 void run_rows(const DotTile& t, const Finish* how) {
@@ -163,10 +216,15 @@ bool has_vnni() {
 }
 void vnni_dot(const DotTile& tile) { run(tile, nullptr); }
 void vnni_dot_and_finish(const DotTile& tile, const Finish& how) { run(tile, &how); }
+void vnni_line_and_finish(const LineTile& tile, const Finish& how) {
+  run_line(tile, how);
+  if (how.residual) cpu::finish(tile.sums, tile.rows, tile.columns, how);
+}
 
 #else
 
 bool has_vnni() { return false; }
+void vnni_line_and_finish(const LineTile&, const Finish&) {}
 
 #endif
 

@@ -1,7 +1,11 @@
 #include "backend/cpu/kernels/nest/nest.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <numeric>
+
+#include "backend/cpu/kernels/nest/byte_table.h"
 
 namespace kiln::cpu {
 namespace {
@@ -12,6 +16,17 @@ constexpr int64_t kElementsOfPart = 32 << 10;  // some microseconds of work: sev
 
 int memory_size(DType type) { return bits_of(type) / 8; }
 int register_size(DType type) { return memory_size(register_type(type)); }
+
+/// Whether elements fill their memory.
+bool is_dense(std::span<const int64_t> extents, const NestStrides& strides) {
+  int64_t reach = 1, all = 1;
+  for (size_t axis = 0; axis < extents.size(); ++axis) {
+    if (extents[axis] != 1 && strides.at[axis] <= 0) return false;
+    reach += (extents[axis] - 1) * strides.at[axis];
+    all *= extents[axis];
+  }
+  return reach == all;
+}
 }  // namespace
 
 Result<Nest> Nest::make(NestProgram program) {
@@ -271,9 +286,58 @@ void Nest::run_tiles(const NestWalk& walk, int64_t first, int64_t last, const vo
 BoundNest::BoundNest(const Nest& nest, std::span<const int64_t> extents, std::span<const NestStrides> strides)
     : walk_(make_walk(extents, strides, static_cast<int>(nest.program().outputs.size()), nest.tile())) {
   tiles_of_part_ = std::max<int64_t>(1, kElementsOfPart / (walk_.step * walk_.inner));
+  find_table(nest, extents, strides);
+}
+
+void BoundNest::find_table(const Nest& nest, std::span<const int64_t> extents, std::span<const NestStrides> strides) {
+  constexpr int64_t kLeast = 4 * kBytes;  // elements that pay for a table
+  const NestProgram& program = nest.program();
+  volume_ = volume(extents);
+  const auto is_byte = [](DType type) { return type == DType::kI8 || type == DType::kU8; };
+  if (program.outputs.size() != 1 || !is_byte(program.outputs[0]) || volume_ < kLeast) return;
+  const NestStrides& made = strides[program.inputs.size()];
+  if (!is_dense(extents, made)) return;
+  int found = -1;
+  for (size_t i = 0; i < program.inputs.size(); ++i) {
+    bool repeats = true, is_alike = true;
+    for (size_t axis = 0; axis < extents.size(); ++axis)
+      if (extents[axis] != 1) {
+        repeats &= strides[i].at[axis] == 0;
+        is_alike &= strides[i].at[axis] == made.at[axis];
+      }
+    if (repeats) continue;
+    if (found >= 0 || !is_alike || !is_byte(program.inputs[i])) return;
+    found = static_cast<int>(i);
+  }
+  if (found < 0) return;
+  table_input_ = found;
+  NestStrides of_table[kMaxNestOperands] = {};
+  of_table[found].at[0] = of_table[program.inputs.size()].at[0] = 1;
+  table_walk_ = make_walk(std::array{kBytes}, std::span(of_table, program.inputs.size() + 1), 1, nest.tile());
+}
+
+void BoundNest::run_table(const Nest& nest, Team& team, const void* const* inputs, void* output) const {
+  constexpr int64_t kBytesOfPart = 1 << 15;
+  alignas(64) uint8_t bytes[kBytes], table[kBytes];
+  std::iota(std::begin(bytes), std::end(bytes), uint8_t{0});
+  const void* of_table[kMaxNestInputs];
+  std::copy_n(inputs, nest.program().inputs.size(), of_table);
+  of_table[table_input_] = bytes;
+  void* made = table;
+  nest.run_tiles(table_walk_, 0, table_walk_.tiles, of_table, &made);
+  const auto* const from = static_cast<const uint8_t*>(inputs[table_input_]);
+  auto* const to = static_cast<uint8_t*>(output);
+  const auto look_up_part = [&](int64_t part) {
+    const int64_t first = part * kBytesOfPart;
+    look_up(table, from + first, std::min(kBytesOfPart, volume_ - first), to + first);
+  };
+  const int64_t parts = (volume_ + kBytesOfPart - 1) / kBytesOfPart;
+  if (parts == 1) return look_up_part(0);
+  team.run(parts, [&](int64_t part, int) { look_up_part(part); });
 }
 
 void BoundNest::run(const Nest& nest, Team& team, const void* const* inputs, void* const* outputs) const {
+  if (table_input_ >= 0) return run_table(nest, team, inputs, outputs[0]);
   const int64_t parts = (walk_.tiles + tiles_of_part_ - 1) / tiles_of_part_;
   if (parts <= 1) {
     if (parts) nest.run_tiles(walk_, 0, walk_.tiles, inputs, outputs);

@@ -55,7 +55,9 @@ class Nest {
   int64_t tile_ = 0;
 };
 
-/// A nest for given extents and strides; binding again allocates nothing.
+/// A nest for given extents and strides; binding again allocates nothing. One that makes bytes of one tensor of bytes
+/// and single numbers, such as SiLU between Dequantize and Quantize, is computed for all bytes that there are, and
+/// looked up then.
 class BoundNest {
  public:
   BoundNest() = default;
@@ -67,8 +69,14 @@ class BoundNest {
   void run(const Nest& nest, Team& team, const void* const* inputs, void* const* outputs) const;
 
  private:
+  void find_table(const Nest& nest, std::span<const int64_t> extents, std::span<const NestStrides> strides);
+  void run_table(const Nest& nest, Team& team, const void* const* inputs, void* output) const;
+
   NestWalk walk_;
   int64_t tiles_of_part_ = 1;
+  int table_input_ = -1;  // whose bytes are looked up; -1: there is no table
+  NestWalk table_walk_;   // over all bytes
+  int64_t volume_ = 0;
 };
 
 /// A nest as the epilogue of a contraction: input 0 and the output are the tile; the others are indexed by row and

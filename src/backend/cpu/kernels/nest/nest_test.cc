@@ -317,5 +317,51 @@ TEST(Nest, GatesGiveTheBitsOfTwoInstructions) {
   });
 }
 
+/// relu(input 1 - q) in bytes, and the same of a number an element, which no table has.
+NestProgram function_of_a_byte() {
+  return {{{kCast, DType::kI8, DType::kF32, {~0}},
+           {kSub, DType::kF32, DType::kF32, {~1, 0}},
+           {kRelu, DType::kF32, DType::kF32, {1}},
+           {kCast, DType::kF32, DType::kU8, {2}}},
+          {DType::kI8, DType::kF32},
+          {DType::kU8},
+          {3}};
+}
+/// Large tensors of bytes are looked up, in any order that both have, in place as well; what is not all of its memory,
+/// or has a number for each element, is computed.
+TEST(Nest, FunctionsOfAByteHaveTables) {
+  const Nest nest = nest_of(function_of_a_byte());
+  const Shape64 extents{2, 3, 5000};
+  const int64_t count = 2 * 3 * 5000;
+  std::vector<int8_t> q(static_cast<size_t>(2 * count));
+  for (size_t i = 0; i < q.size(); ++i) q[i] = static_cast<int8_t>(i * 7 + i / 256);
+  std::vector<float> each(static_cast<size_t>(count), 100);
+  const auto expected = [&](int8_t byte) { return static_cast<uint8_t>(std::max(100 - byte, 0)); };
+  const NestStrides channels_last{{3 * 5000, 1, 3}}, apart{{6 * 5000, 2 * 5000, 2}};
+  Team team(2);
+  for_each_target([&] {
+    for (const bool has_each : {false, true})
+      for (const NestStrides& order : {dense(extents), channels_last, apart}) {
+        const NestStrides strides[] = {order, has_each ? dense(extents) : NestStrides{}, order};
+        const BoundNest bound(nest, extents, strides);
+        std::vector<uint8_t> y(q.size(), 7);
+        const void* inputs[] = {q.data(), each.data()};
+        void* outputs[] = {y.data()};
+        bound.run(nest, team, inputs, outputs);
+        const bool skips = order.at[2] == 2;
+        for (size_t i = 0; i < y.size(); ++i) {
+          const bool is_written = skips ? i % 2 == 0 : i < static_cast<size_t>(count);
+          ASSERT_EQ(y[i], is_written ? expected(q[i]) : 7) << i;
+        }
+        std::vector<int8_t> in_place = q;
+        const void* same[] = {in_place.data(), each.data()};
+        outputs[0] = in_place.data();
+        bound.run(nest, team, same, outputs);
+        EXPECT_EQ(static_cast<uint8_t>(in_place[0]), expected(q[0]));
+        EXPECT_EQ(static_cast<uint8_t>(in_place[29'998]), expected(q[29'998]));
+      }
+  });
+}
+
 }  // namespace
 }  // namespace kiln::cpu
