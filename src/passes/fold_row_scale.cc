@@ -11,7 +11,7 @@
 namespace kiln::passes {
 namespace {
 
-/// The scale of an RMS normalisation of rows, if it is all that it has, and a constant of `k` numbers in FP32.
+/// The scale of an RMS normalization of rows, if it is all that it has, and a constant of `k` numbers in FP32.
 std::optional<ops::Constant> scale_of(const ir::Graph& graph, const ir::Node& node) {
   const auto* norm = node.op.as<ops::Normalization>();
   if (!norm || norm->centered || norm->groups != 1 || norm->axes.size() != 1) return {};

@@ -5,7 +5,7 @@
 
 namespace kiln::steps {
 
-/// A product of rows that RMS normalisation divides, y = epilogue(r[i] * sum over l of a[i, l] * b[l, j]) with r[i] =
+/// A product of rows that RMS normalization divides, y = epilogue(r[i] * sum over l of a[i, l] * b[l, j]) with r[i] =
 /// 1 / sqrt(mean over l of a[i, l]^2 + epsilon); with a gate, a gated product of them. Inputs as those of
 /// MatrixMultiply, or of GatedProduct; row-major.
 struct NormalizedProduct {

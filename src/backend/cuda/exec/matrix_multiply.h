@@ -28,7 +28,7 @@ enum class Columns : uint8_t { kInOrder, kInPairs };
 /// What a product by a kernel of ours is besides.
 struct ProductForm {
   Columns columns = Columns::kInOrder;
-  float epsilon = 0;  ///< of a kernel that normalises rows
+  float epsilon = 0;  ///< of a kernel that normalizes rows
 };
 
 /// A matrix product by a kernel of ours. `inputs` may have some set already.

@@ -67,20 +67,18 @@ class GatedProductTactic final : public Tactic {
     if (end == ir::NodeId::kNone) return reject("the value whose halves it reads is computed by nothing");
     Match region = matrix_multiply_tactic().match(cx, end);
     if (!region) return region;
-    if (!cx.graph.constant(region->inputs[1])) return reject("b is no constant");
+    if (const auto one = require_one_constant_matrix(cx, *region); !one) return std::unexpected(one.error());
     const ValueId bias = region->inputs[steps::Epilogue::kBias];
     if (bias != ValueId::kNone && !cx.graph.constant(bias)) return reject("the bias is no constant");
     if (region->inputs.size() != steps::GatedProduct::kNumInputs)
       return reject("the sums have more than a bias before their gate");
     const steps::GatedProduct step{product_of(cx, *region), *epilogue_of(*region), std::move(gate->program)};
     if (const Status valid = step.check(); !valid) return reject(valid.error().message);
-    const TensorType& b = cx.graph.type(region->inputs[1]);
-    const Extents extents = *b.extents();
-    if (volume(std::span(extents).first(extents.size() - 2)) != 1) return reject("b is ", b, ", no one matrix");
     region->nodes.insert(region->nodes.end(), gate->nodes.begin(), gate->nodes.end());
     region->outputs = {cx.graph.node(root).outputs[0]};
     region->data = to_record(step);
-    if (candidates(cx, *region).empty()) return reject("no kernel ends pairs of columns of ", b);
+    if (candidates(cx, *region).empty())
+      return reject("no kernel ends pairs of columns of ", cx.graph.type(region->inputs[1]));
     return region;
   }
 

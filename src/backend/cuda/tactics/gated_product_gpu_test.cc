@@ -2,12 +2,10 @@
 // of its ops, on a machine with a GPU only.
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "backend/cuda/device/testing/fake_driver.h"
 #include "backend/cuda/tactics/gated_product.h"
 #include "backend/cuda/testing/on_gpu.h"
-#include "ops/activation.h"
+#include "backend/cuda/testing/product_net.h"
 #include "ops/element_wise.h"
 #include "ops/matrix_multiply.h"
 #include "ops/slice.h"
@@ -16,45 +14,15 @@ namespace kiln::cuda {
 namespace {
 
 using ir::ValueId;
-using ops::Activation, ops::ActivationKind, ops::ElementWise, ops::ElementWiseKind, ops::MatrixOp;
+using ops::ElementWise, ops::ElementWiseKind, ops::MatrixOp;
+using enum Gate;
 
-struct GatedCase {
-  const char* name;
-  DType type;
-  Extents a;
-  int64_t columns;  ///< of a half
-  MatrixOp b = MatrixOp::kNone;
-  bool has_bias = false;
-  bool second_gates = false;  ///< the second half is the one that goes through a function
-};
-struct GatedNet {
-  explicit GatedNet(const GatedCase& c, Net::Inputs given = Net::Inputs::kRandom) : net(c.type, given), of(c) {
-    const int64_t k = c.a.back(), n = 2 * c.columns;
-    Extents b(c.a.size(), 1);
-    b[b.size() - 2] = c.b == MatrixOp::kTranspose ? n : k;
-    b.back() = c.b == MatrixOp::kTranspose ? k : n;
-    sums = net.add(ops::MatrixMultiply{MatrixOp::kNone, c.b},
-                   {net.input(c.a), net.constant(b, 1 / std::sqrt(static_cast<double>(k)))});
-    if (!c.has_bias) return;
-    Extents bias(c.a.size(), 1);
-    bias.back() = n;
-    sums = net.add(ElementWise{ElementWiseKind::kSum}, {sums, net.constant(bias)});
-  }
-  ValueId half(int64_t first) {
-    return net.add(ops::Slice{{first}, {of.columns}, {1}, {static_cast<int64_t>(of.a.size()) - 1}}, {sums});
-  }
-  /// SiLU of one half times the other.
-  ValueId gated() {
-    ValueId gate = half(0), value = half(of.columns);
-    if (of.second_gates) std::swap(gate, value);
-    const ValueId sigmoid = net.add(Activation{.kind = ActivationKind::kSigmoid}, {gate});
-    return net.add(ElementWise{ElementWiseKind::kProd},
-                   {net.add(ElementWise{ElementWiseKind::kProd}, {gate, sigmoid}), value});
-  }
+struct GatedNet : ProductNet {
+  explicit GatedNet(const ProductCase& c, Net::Inputs given = Net::Inputs::kRandom)
+      : ProductNet(c, given), product(sums(x)) {}
+  ValueId gated() { return result(product); }
 
-  Net net;
-  GatedCase of;
-  ValueId sums;
+  ValueId product;
 };
 
 class GatedProducts : public testing::Test {
@@ -77,22 +45,22 @@ class GatedProducts : public testing::Test {
 
 TEST_F(GatedProducts, AreTakenWithTheirHalvesInAnyOrder) {
   for (const bool has_bias : {false, true})
-    for (const bool second_gates : {false, true})
+    for (const Gate gate : {kFirst, kSecond})
       for (const int64_t rows : {1, 16, 512}) {
-        GatedNet made({"", DType::kF16, {2, rows, 256}, 64, MatrixOp::kNone, has_bias, second_gates});
+        GatedNet made({"", DType::kF16, {2, rows, 256}, 64, gate, MatrixOp::kNone, has_bias});
         const ValueId y = made.gated();
         EXPECT_EQ(refusal(made.net, y), "") << rows << " rows, bias " << has_bias;
       }
 }
 TEST_F(GatedProducts, AreRefusedWhereMoreIsReadOrSeen) {
-  const GatedCase plain{"", DType::kF16, {4, 64}, 32};
+  const ProductCase plain{"", DType::kF16, {4, 64}, 32, kFirst};
   GatedNet seen(plain);
   const ValueId y = seen.gated();
-  seen.net.finish(seen.sums);
+  seen.net.finish(seen.product);
   EXPECT_EQ(refusal(seen.net, y), "others read the value whose halves it reads");
   GatedNet part(plain);
-  const ValueId short_value = part.net.add(ops::Slice{{33}, {31}, {1}, {1}}, {part.sums}),
-                short_gate = part.net.add(ops::Slice{{1}, {31}, {1}, {1}}, {part.sums});
+  const ValueId short_value = part.net.add(ops::Slice{{33}, {31}, {1}, {1}}, {part.product}),
+                short_gate = part.net.add(ops::Slice{{1}, {31}, {1}, {1}}, {part.product});
   EXPECT_EQ(refusal(part.net, part.net.add(ElementWise{ElementWiseKind::kProd}, {short_gate, short_value})),
             "it does not read the two halves of the columns of f16[4, 64]");
   GatedNet third(plain);
@@ -103,7 +71,7 @@ TEST_F(GatedProducts, AreRefusedWhereMoreIsReadOrSeen) {
   const auto half = [&](int64_t first) { return computed.add(ops::Slice{{first}, {32}, {1}, {1}}, {sums}); };
   EXPECT_EQ(refusal(computed, computed.add(ElementWise{ElementWiseKind::kProd}, {half(0), half(32)})),
             "b is no constant");
-  GatedNet floats({"", DType::kF32, {4, 64}, 32});
+  GatedNet floats({"", DType::kF32, {4, 64}, 32, kFirst});
   numerics_.tf32 = false;
   EXPECT_EQ(refusal(floats.net, floats.gated()), "no kernel ends pairs of columns of f32[64, 64]");
 }
@@ -113,14 +81,15 @@ class GatedProductsOnGpu : public OnGpu {};
 TEST_F(GatedProductsOnGpu, AgreeWithTheirParts) {
   constexpr DType kF32 = DType::kF32, kF16 = DType::kF16, kBF16 = DType::kBF16;
   constexpr MatrixOp kN = MatrixOp::kNone, kT = MatrixOp::kTranspose;
-  for (const GatedCase& c :
-       {GatedCase{"one row", kF16, {1, 2048}, 8192}, GatedCase{"16 rows", kF16, {16, 1, 256}, 136},
-        GatedCase{"5 rows, a bias", kBF16, {5, 320}, 24, kT, true},
-        GatedCase{"many rows", kF16, {2, 100, 256}, 192, kN, false, true},
-        GatedCase{"many rows, a bias", kBF16, {300, 136}, 72, kN, true, true},
-        GatedCase{"many rows and columns", kF16, {512, 512}, 1024, kT},
-        GatedCase{"halves of an odd number of vectors", kF16, {33, 64}, 44, kN, true},
-        GatedCase{"floats", kF32, {40, 128}, 96, kT, true}, GatedCase{"a few floats", kF32, {7, 128}, 20, kN, true}}) {
+  for (const ProductCase& c :
+       {ProductCase{"one row", kF16, {1, 2048}, 8192, kFirst}, ProductCase{"16 rows", kF16, {16, 1, 256}, 136, kFirst},
+        ProductCase{"5 rows, a bias", kBF16, {5, 320}, 24, kFirst, kT, true},
+        ProductCase{"many rows", kF16, {2, 100, 256}, 192, kSecond},
+        ProductCase{"many rows, a bias", kBF16, {300, 136}, 72, kSecond, kN, true},
+        ProductCase{"many rows and columns", kF16, {512, 512}, 1024, kFirst, kT},
+        ProductCase{"halves of an odd number of vectors", kF16, {33, 64}, 44, kFirst, kN, true},
+        ProductCase{"floats", kF32, {40, 128}, 96, kFirst, kT, true},
+        ProductCase{"a few floats", kF32, {7, 128}, 20, kFirst, kN, true}}) {
     GatedNet made(c);
     made.net.finish(made.gated());
     const double tolerance = c.type == kF16 ? 4e-3 : c.type == kBF16 ? 3e-2 : 3e-3;
@@ -130,7 +99,7 @@ TEST_F(GatedProductsOnGpu, AgreeWithTheirParts) {
 
 TEST_F(GatedProductsOnGpu, DISABLED_GatedRates) {  // llama1b's
   for (const int64_t rows : {1, 16, 512}) {
-    GatedNet made({"", DType::kF16, {rows, 2048}, 8192}, Net::Inputs::kNone);
+    GatedNet made({"", DType::kF16, {rows, 2048}, 8192, kFirst}, Net::Inputs::kNone);
     made.net.finish(made.gated());
     const auto ran = run_variants(*gpu_, made.net.graph, gated_product_tactic(), {}, {.timed = true, .made_up = true});
     ASSERT_TRUE(ran) << ran.error().message;

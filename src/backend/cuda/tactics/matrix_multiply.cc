@@ -87,6 +87,15 @@ bool packs_b(const TacticContext& cx, const Region& region, const ops::MatrixMul
   return op.b != ops::MatrixOp::kTranspose || e.back() % (128 / bits_of(b->dtype())) != 0;
 }
 
+std::expected<void, Reject> require_one_constant_matrix(const TacticContext& cx, const Region& region) {
+  const TensorType& b = cx.graph.type(region.inputs[1]);
+  if (!cx.graph.constant(region.inputs[1])) return reject("b is no constant");
+  const Extents extents = *b.extents();
+  if (extents.size() < 2 || volume(std::span(extents).first(extents.size() - 2)) != 1)
+    return reject("b is ", b, ", no one matrix");
+  return {};
+}
+
 std::vector<GemmCandidate> product_candidates(const TacticContext& cx, const Region& region,
                                               const ops::MatrixMultiply& op, const ProductWanted& wanted) {
   const Product p = extents_of(cx, region, op, wanted);

@@ -13,10 +13,12 @@ const Tactic& matrix_multiply_tactic();
 struct ProductWanted {
   bool packs_b = false;      ///< they read a packed copy of b
   int64_t columns_each = 1;  ///< so many columns become one result
-  bool normalized = false;   ///< they normalise rows of a
+  bool normalized = false;   ///< they normalize rows of a
 };
 /// Whether b is one constant matrix that must be packed: tensor cores read it along k, in whole vectors.
 bool packs_b(const TacticContext& cx, const Region& region, const ops::MatrixMultiply& op);
+/// Fails unless b is a constant of one matrix.
+std::expected<void, Reject> require_one_constant_matrix(const TacticContext& cx, const Region& region);
 /// The kernels that are worth timing for a product.
 std::vector<GemmCandidate> product_candidates(const TacticContext& cx, const Region& region,
                                               const ops::MatrixMultiply& op, const ProductWanted& wanted);

@@ -18,7 +18,7 @@ namespace {
 
 using steps::NormalizedProduct;
 
-/// The product that ends at `root`, gated or plain, as a normalised one without its norm.
+/// The product that ends at `root`, gated or plain, as a normalized one without its norm.
 Match product_at(const TacticContext& cx, ir::NodeId root) {
   Match region = gated_product_tactic().match(cx, root);
   NormalizedProduct step;
@@ -29,14 +29,11 @@ Match product_at(const TacticContext& cx, ir::NodeId root) {
   } else {
     region = matrix_multiply_tactic().match(cx, root);
     if (!region) return region;
-    if (!cx.graph.constant(region->inputs[1])) return reject("b is no constant");
+    if (const auto one = require_one_constant_matrix(cx, *region); !one) return std::unexpected(one.error());
     step.op = *cx.graph.node(region->nodes[0]).op.as<ops::MatrixMultiply>();
     step.epilogue = *epilogue_of(*region);
   }
   if (const Status valid = step.check(); !valid) return reject(valid.error().message);
-  const TensorType& b = cx.graph.type(region->inputs[1]);
-  const Extents extents = *b.extents();
-  if (volume(std::span(extents).first(extents.size() - 2)) != 1) return reject("b is ", b, ", no one matrix");
   region->data = to_record(step);
   return region;
 }
@@ -50,16 +47,16 @@ class NormalizedProductTactic final : public Tactic {
     if (!region) return region;
     const ir::ValueId rows = region->inputs[0];
     const auto* norm = cx.graph.producer_as<ops::Normalization>(rows);
-    if (!norm) return reject("no normalisation makes a");
+    if (!norm) return reject("no normalization makes a");
     const ir::Node& node = cx.graph.node(cx.graph.value(rows).producer);
     const TensorType& type = cx.graph.type(rows);
-    if (cx.graph.num_uses(rows) != 1 || cx.graph.is_output(rows)) return reject("others read what is normalised");
+    if (cx.graph.num_uses(rows) != 1 || cx.graph.is_output(rows)) return reject("others read what is normalized");
     if (norm->centered || norm->groups != 1 || norm->axes.size() != 1 ||
         *normalize_axis(norm->axes[0], type.rank()) != type.rank() - 1)
-      return reject("what makes a is no RMS normalisation of rows");
+      return reject("what makes a is no RMS normalization of rows");
     if (std::any_of(node.inputs.begin() + 1, node.inputs.end(), [](ir::ValueId v) { return v != ir::ValueId::kNone; }))
-      return reject("the normalisation has a scale or a bias");
-    if (!cx.graph.type(node.inputs[0]).same_type(type)) return reject("the normalisation changes the type");
+      return reject("the normalization has a scale or a bias");
+    if (!cx.graph.type(node.inputs[0]).same_type(type)) return reject("the normalization changes the type");
     if (type.dtype == DType::kF32 && needs_all_digits(cx.graph, region->nodes[0]))
       return reject("the product is of a front end that needs all digits");
     NormalizedProduct step = step_of(*region);
@@ -67,7 +64,7 @@ class NormalizedProductTactic final : public Tactic {
     region->inputs[0] = node.inputs[0];
     region->nodes.insert(region->nodes.begin(), cx.graph.value(rows).producer);
     region->data = to_record(step);
-    if (candidates(cx, *region).empty()) return reject("no kernel normalises rows of ", type);
+    if (candidates(cx, *region).empty()) return reject("no kernel normalizes rows of ", type);
     return region;
   }
 

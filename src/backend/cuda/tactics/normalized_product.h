@@ -1,4 +1,4 @@
-/// Products by a constant, plain or gated, of rows that RMS normalisation divides: the norm takes no step of its own.
+/// Products by a constant, plain or gated, of rows that RMS normalization divides: the norm takes no step of its own.
 #pragma once
 
 #include "tactics/tactic.h"

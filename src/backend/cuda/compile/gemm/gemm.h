@@ -23,12 +23,12 @@ struct GemmTraits {
   int64_t a_align = 1, b_align = 1, c_align = 1;  ///< elements that divide the contiguous extents and all strides
   bool tf32 = false;
   bool b_constant = false;      ///< as it is where its type is not A's
-  bool normalized = false;      ///< kernels normalise rows of A
+  bool normalized = false;      ///< kernels normalize rows of A
   bool one_batch_axis = false;  ///< all batches are one stride apart, or B is the same for all
   int64_t lane_columns = 1;     ///< a divisor of n, where B is the same for all batches; a power of two
   int64_t read_bytes = 0;       ///< that the epilogue reads for a result, beside what channels share
 };
-/// Kernels worth timing for m x n x k in batches, the likeliest first; where rows are not normalised, the last resort
+/// Kernels worth timing for m x n x k in batches, the likeliest first; where rows are not normalized, the last resort
 /// (kGemmSimt) always among them.
 struct GemmCandidate {
   GemmKernel kernel;

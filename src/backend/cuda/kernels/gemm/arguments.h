@@ -31,7 +31,7 @@ struct GemmArgumentsOf {
   Epilogue epilogue;
   int64_t a_row = 0, a_k = 1, b_column = 1, b_k = 0, c_row = 0;
   int32_t m = 0, n = 0, k = 0, splits = 1;
-  float epsilon = 0;  ///< of kernels that normalise rows of A
+  float epsilon = 0;  ///< of kernels that normalize rows of A
   int32_t unused = 0;
   Batches batches;
 };

@@ -45,7 +45,7 @@ Status GemmKernel::check() const {
               "the product kernel '", name(), "' cannot have vectors of ", vec, " in lanes, and read ", read_bytes,
               " bytes a result"));
   TRY(require(!normalized || (family->normalizes && turns == 1 && !lanes && !types.is_of_bytes()),
-              "the product kernel '", name(), "' does not normalise rows"));
+              "the product kernel '", name(), "' does not normalize rows"));
   return require(family->by_threads == (tile.warps_m == 0), "product family ", family->name, " cannot have the tile ",
                  tile.name());
 }

@@ -1,4 +1,4 @@
-// RMS normalisation in front of a product: rows of A come as they are, and a row's sums are scaled at their end, by
+// RMS normalization in front of a product: rows of A come as they are, and a row's sums are scaled at their end, by
 // 1 / sqrt(mean square + epsilon).
 #pragma once
 #include "gemm/arguments.cuh"

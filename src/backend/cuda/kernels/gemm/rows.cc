@@ -6,7 +6,7 @@ namespace {
 
 std::string variant(const GemmKernel& k) {
   return str("rows ", k.tile.name(), " in ", k.tile.stages, " by ", k.tile.warps_n, splits_text(k),
-             k.normalized ? ", normalised" : "");
+             k.normalized ? ", normalized" : "");
 }
 
 Result<GemmLaunch> plan(const GemmKernel& kernel, GemmArguments& g, int64_t) {

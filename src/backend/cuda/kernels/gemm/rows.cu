@@ -1,7 +1,7 @@
 // C = epilogue(A * B^T) where A has few rows: B streams from memory straight into registers, as mma.sync's left
 // operand, 128 bytes of k a row and step; warps share k, and so do the blocks of a cluster. Sums are added in the order
 // of the warps, then of the blocks. Both operands lie along k, in whole 16 bytes. Rows are 8 or 16; splits are the
-// blocks of a cluster, stages the steps on their way. Where rows are normalised, sums of their squares go the way of
+// blocks of a cluster, stages the steps on their way. Where rows are normalized, sums of their squares go the way of
 // the sums, as one more column.
 #include "gemm/row_factor.cuh"
 #include "ptx/hopper.cuh"

@@ -16,7 +16,7 @@ int64_t dynamic_bytes(const GemmKernel& kernel) {
 std::string variant(const GemmKernel& kernel) {
   return str("wgmma ", kernel.tile.name(), " in ", kernel.tile.stages,
              kernel.cluster > 1 ? str(", pairs of ", kernel.cluster) : "", kernel.turns > 1 ? ", in turns" : "",
-             kernel.lanes ? ", by lanes" : "", kernel.normalized ? ", normalised" : "");
+             kernel.lanes ? ", by lanes" : "", kernel.normalized ? ", normalized" : "");
 }
 
 Result<GemmLaunch> plan(const GemmKernel& kernel, GemmArguments& g, int64_t multiprocessors) {

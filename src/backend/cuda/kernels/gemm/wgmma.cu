@@ -2,7 +2,7 @@
 // tile after tile. Both operands lie along k. Groups share a tile, 64 rows each, or, with two turns, two groups take
 // tiles in turns: one ends its sums while the other multiplies. A cluster's blocks lie along m and share B. With
 // `lanes` B's rows come interleaved, and sums become results without shared memory (lanes.cuh). Where rows are
-// normalised, warps sum squares of theirs while the tensor cores work. The prelude has wgmma().
+// normalized, warps sum squares of theirs while the tensor cores work. The prelude has wgmma().
 #include "gemm/lanes.cuh"
 #include "gemm/raster.cuh"
 #include "gemm/row_factor.cuh"
@@ -19,6 +19,8 @@ constexpr int kBytesA = kTile.bm * kLine, kBytesB = kTile.bn * kLine;
 constexpr int kPart = 32;  ///< columns of a slab
 static_assert(kTile.bm % 64 == 0 && kTile.bn % kPart == 0 && kTile.bn % (8 * kTile.cluster) == 0,
               "whole groups, slabs and shares");
+static_assert(!kTile.normalized || (kTile.turns == 1 && !kTile.lanes && kLine == 128),
+              "a warp has 16 rows of a tile, and their lines are swizzled in eights of pieces");
 
 struct Tiles {
   int m, n, per_batch, all;  ///< m counts rows of a cluster's tiles
@@ -62,8 +64,8 @@ __device__ __forceinline__ void feed(const TensorMap* map_a, const TensorMap* ma
   }
 }
 
-/// Of a group the threads that release a stage: one, for the tensor cores alone read it, or one a warp, of which each
-/// reads it, too.
+/// Number of threads in a group that release a stage: one, since the tensor cores alone read it, or one a warp, since
+/// each warp reads it, too.
 constexpr int kReleases = kTile.normalized ? 4 : 1;
 __device__ __forceinline__ void release(unsigned barrier) {
   const int thread = threadIdx.x % (128 / kReleases);
@@ -171,7 +173,7 @@ struct Ending {
     for_each_place(
         part, [&](int e, int, int, long long index, int column) { operands[e].fetch(args.epilogue, index, column); });
   }
-  /// `factors` are those of the warp's rows, where rows are normalised.
+  /// `factors` are those of the warp's rows, where rows are normalized.
   __device__ __forceinline__ void write(const PartSlab& slab, const Operands& operands, int part,
                                         const float* factors) const {
     for_each_place(part, [&](int e, int i, int j, long long index, int) {
@@ -190,7 +192,7 @@ struct Ending {
 __device__ __forceinline__ void take_tiles_by_slabs(const GemmArguments& args, const Tiles& tiles, unsigned shared,
                                                     unsigned full, unsigned empty, int rank, int group) {
   __shared__ Slab<kPart> slabs[4 * kGroups];
-  __shared__ float factors[4 * kGroups][16];
+  __shared__ float factors[kTile.normalized ? 4 * kGroups : 1][16];
   const int warp = threadIdx.x % 128 / 32, steps = (args.k + kStep - 1) / kStep;
   const int stride = gridDim.x / kTile.cluster, first_row = kTile.turns == 1 ? group * 64 : 0;
   Slab<kPart>& slab = slabs[group * 4 + warp];
@@ -211,12 +213,13 @@ __device__ __forceinline__ void take_tiles_by_slabs(const GemmArguments& args, c
                     if constexpr (kTile.normalized) squares.add(lines);
                   });
     if (t + stride * kTile.turns >= tiles.all) pdl_launch();
-    if constexpr (kTile.normalized) squares.write(args, factors[group * 4 + warp]);
+    float(&of_warp)[16] = factors[kTile.normalized ? group * 4 + warp : 0];
+    if constexpr (kTile.normalized) squares.write(args, of_warp);
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
       if (part + 1 < kParts) ending.fetch(operands[(part + 1) % 2], part + 1);
       slab.fill(reinterpret_cast<float(&)[kPart / 8][4]>(sums[part / kPartsOfRow][part % kPartsOfRow * (kPart / 8)]));
-      ending.write(slab, operands[part % 2], part, factors[group * 4 + warp]);
+      ending.write(slab, operands[part % 2], part, of_warp);
     }
   }
 }
