@@ -40,7 +40,7 @@ TEST(NormalizedProductStep, SaysWhatIsWrong) {
   step.epilogue.residual = kF16;
   EXPECT_EQ(type_error(step, example_types()), "the sums of a gated product have more than a bias before their gate");
   step = gated();
-  step.gate->inputs.pop_back();
+  step.gate = NestProgram{{}, {kF16}, {kF16}, {~0}};
   EXPECT_EQ(type_error(step, example_types()),
             "the function of a gated product does not make one float of two of one type");
   StepTypes types = example_types();
@@ -53,8 +53,9 @@ TEST(NormalizedProductStep, HasOneMatrixAndARowOfResultsEach) {
   EXPECT_EQ(shape_error(gated(), {2, 3, 8}, {8, 10}, {2, 3, 5}), "");
   EXPECT_EQ(shape_error({}, {2, 3, 8}, {2, 8, 10}, {2, 3, 10}),
             "a normalized product of [2, 3, 8] and [2, 8, 10] is not of matrices of which the second is one");
-  EXPECT_NE(shape_error({}, {3, 8}, {8, 10}, {3, 5}), "");
-  EXPECT_NE(shape_error(gated(), {3, 8}, {8, 10}, {3, 10}), "");
+  EXPECT_EQ(shape_error({}, {3, 8}, {8, 10}, {3, 5}), "a product is [3, 5]; the step's other tensors imply [3, 10]");
+  EXPECT_EQ(shape_error(gated(), {3, 8}, {8, 10}, {3, 10}),
+            "a gated product is [3, 10]; the step's other tensors imply [3, 5]");
 }
 
 }  // namespace
