@@ -291,7 +291,15 @@ def test_tensors_in_another_order():
 
 
 def test_options_that_are_none():
-    for options, text in (({"presicion": "fp16"}, "'presicion' is no option"), ({"precision": "int3"}, "precision is")):
+    for options, text in (
+        ({"presicion": "fp16"}, "'presicion' is no option"),
+        ({"precision": "int3"}, "precision is"),
+        ({"min_block_size": "two"}, "min_block_size is 'two'; it may be an int"),
+        ({"max_extent_factor": 0}, "max_extent_factor is 0; it must be"),
+        ({"tf32": "yes"}, "tf32 is 'yes'; it may be True or False"),
+        ({"strict": 1}, "strict is 1; it may be"),
+        ({"configure": 3}, "configure is 3; it may be a function"),
+    ):
         with pytest.raises(Exception, match=text), torch.no_grad():
             torch._dynamo.reset()
             torch.compile(Small().eval(), backend="kiln", options=options)(image())
@@ -414,6 +422,23 @@ def test_attention_and_embeddings():
     for shape in ((2, 7), (1, 32), (4, 3)):
         ids = torch.randint(0, 30, shape)
         close(compiled(ids), module(ids).detach())
+
+
+@pytest.mark.parametrize("norm_first, activation", [(False, "relu"), (True, "gelu")])
+def test_encoder_layers_that_pytorch_has_as_one_operator(norm_first, activation):
+    """For inference torch.nn.TransformerEncoderLayer is one operator, whose mask is of one of three kinds."""
+    layer = torch.nn.TransformerEncoderLayer(
+        16, 2, 32, batch_first=True, norm_first=norm_first, activation=activation
+    ).eval()
+    x, causal = torch.rand(3, 5, 16), torch.ones(5, 5, dtype=torch.bool).triu(1)
+    padding = torch.zeros(3, 5, dtype=torch.bool)
+    padding[0, 3:] = True
+    compiled = torch.compile(layer, backend="kiln", options={**QUICK, "strict": True})
+    with torch.no_grad():
+        for masks in ({}, {"src_mask": causal}, {"src_key_padding_mask": padding},
+                      {"src_mask": causal, "src_key_padding_mask": padding}):  # fmt: skip
+            close(compiled(x, **masks), layer(x, **masks))
+    assert len(kiln.torch.last_reports()) == 4
 
 
 def test_engines_of_torch_compile_go_with_their_graphs():
