@@ -121,6 +121,48 @@ def test_freed_memory(affine):
         engine(x)
 
 
+def by_fake(engine, x):
+    with torch._subclasses.FakeTensorMode() as mode:
+        return engine(mode.from_tensor(x))
+
+
+@pytest.mark.filterwarnings("ignore:Accessing the data pointer of FakeTensor")
+@pytest.mark.parametrize(
+    "call, text",
+    [
+        (by_fake, "has no memory"),
+        (lambda engine, x: torch.func.functionalize(engine)(x), "has no memory"),
+        (lambda engine, x: torch.func.vmap(engine)(x[None]), "has no memory"),
+        (lambda engine, x: engine(torch.nested.nested_tensor([x[0], x[1]])), "has no memory"),
+        (lambda engine, x: torch.jit.trace(lambda x: engine(x), x), "is of a trace"),
+        (lambda engine, x: torch.fx.experimental.proxy_tensor.make_fx(engine)(x), "is of a trace"),
+    ],
+    ids=["fake", "functionalize", "vmap", "nested", "trace", "make_fx"],
+)
+def test_tensors_that_stand_for_others(affine, call, text):
+    """What PyTorch traces and transforms with is no memory to read, and a trace would keep results as constants."""
+    with pytest.raises(TypeError, match=f"input 'x' {text}"):
+        call(affine[0], torch.rand(2, 4))
+
+
+@pytest.mark.parametrize("before", ["", "import torch._dynamo"])
+def test_an_engine_in_a_compiled_function(affine, tmp_path, before):
+    """PyTorch's compiler goes around the call, and does not look into the package."""
+    affine[0].save(tmp_path / "affine.plan")
+    code = f"""
+import torch, kiln
+{before}
+engine = kiln.load({os.fspath(tmp_path / "affine.plan")!r}, device={affine[0].device!r})
+x = torch.ones(2, 4, device={affine[0].device!r})
+compiled = torch.compile(lambda x: engine(x * 2) + 1, backend="eager")
+torch.testing.assert_close(compiled(x), engine(x * 2) + 1)
+graphs = torch._dynamo.explain(lambda x: engine(x * 2) + 1)(x)
+assert graphs.graph_count == 2, graphs
+"""
+    done = subprocess.run([sys.executable, "-W", "error::UserWarning", "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0 and "ignored" not in done.stderr, done.stderr
+
+
 def test_gradients_do_not_matter_without_them(affine):
     engine, expected = affine
     x = torch.rand(2, 4, requires_grad=True)

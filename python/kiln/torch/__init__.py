@@ -7,6 +7,7 @@ import importlib.metadata as _metadata
 
 from torch._dynamo import register_backend as _register_backend
 
+from .._engine import keep_dynamo_out as _keep_dynamo_out
 from . import _movement, _networks, _pointwise, _reductions  # noqa: F401  (they register converters)
 from ._backend import backend, last_reports
 from ._export import CompiledModule, compile
@@ -15,6 +16,8 @@ from ._settings import Settings
 from ._weights import refresh
 
 __all__ = ["CompiledModule", "Report", "Settings", "backend", "compile", "last_reports", "refresh"]
+
+_keep_dynamo_out()
 
 # An installed wheel says where the backend is; PyTorch registers it then.
 if not _metadata.entry_points(group="torch_dynamo_backends", name="kiln"):
