@@ -370,6 +370,21 @@ assert len(kiln.torch.last_reports()[0].engines) == 1
     subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": path}, check=True)
 
 
+def test_a_package_that_is_imported_again():
+    program = """
+import sys, torch, kiln.torch
+module = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.GELU(), torch.nn.Linear(4, 4)).eval()
+for name in [name for name in sys.modules if name.partition(".")[0] in ("kiln", "tensorrt")]:
+    del sys.modules[name]
+import kiln.torch
+x = torch.rand(2, 4)
+with torch.no_grad():
+    torch.testing.assert_close(torch.compile(module, backend="kiln")(x), module(x), rtol=1e-3, atol=1e-3)
+    torch.testing.assert_close(kiln.torch.compile(module, x)(x), module(x), rtol=1e-3, atol=1e-3)
+"""
+    subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, check=True)
+
+
 def test_kiln_before_torch():
     """Engines run before PyTorch is imported: what kiln loads must not stand in for libraries of PyTorch's."""
     program = """

@@ -5,6 +5,7 @@ Both divide a module's graph: engines compute what Kiln has, and PyTorch the res
 
 import importlib.metadata as _metadata
 
+from torch._dynamo import list_backends as _list_backends
 from torch._dynamo import register_backend as _register_backend
 
 from .._engine import keep_dynamo_out as _keep_dynamo_out
@@ -19,6 +20,7 @@ __all__ = ["CompiledModule", "Report", "Settings", "backend", "compile", "last_r
 
 _keep_dynamo_out()
 
-# An installed wheel says where the backend is; PyTorch registers it then.
-if not _metadata.entry_points(group="torch_dynamo_backends", name="kiln"):
+# An installed wheel says where the backend is; PyTorch registers it then. A package that is imported again, after a program
+# has taken it out of sys.modules, is known.
+if not _metadata.entry_points(group="torch_dynamo_backends", name="kiln") and "kiln" not in _list_backends():
     _register_backend(name="kiln")(backend)
