@@ -131,22 +131,26 @@ class PythonOutputAllocator final : public IOutputAllocator {
 template <class Allocator>
 size_t allocate(Allocator& self, uint64_t size, uint64_t alignment, AllocatorFlags flags) {
   deprecated("allocate is deprecated: use allocate_async");
+  const PythonCall mark;
   return to_address(self.allocate(size, alignment, flags));
 }
 
 template <class Allocator>
 bool deallocate(Allocator& self, size_t memory) {
   deprecated("deallocate is deprecated: use deallocate_async");
+  const PythonCall mark;
   return self.deallocate(to_pointer(memory));
 }
 
 template <class Allocator>
 size_t allocate_async(Allocator& self, uint64_t size, uint64_t alignment, AllocatorFlags flags, size_t stream) {
+  const PythonCall mark;
   return to_address(self.allocateAsync(size, alignment, flags, to_stream(stream)));
 }
 
 template <class Allocator>
 bool deallocate_async(Allocator& self, size_t memory, size_t stream) {
+  const PythonCall mark;
   return self.deallocateAsync(to_pointer(memory), to_stream(stream));
 }
 
@@ -175,6 +179,7 @@ void bind_allocators(nb::module_& m) {
   gpu.def(
       "reallocate",
       [](IGpuAllocator& self, size_t address, uint64_t alignment, uint64_t new_size) {
+        const PythonCall mark;
         return to_address(self.reallocate(to_pointer(address), alignment, new_size));
       },
       "address"_a, "alignment"_a, "new_size"_a,

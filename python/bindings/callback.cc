@@ -132,6 +132,21 @@ void report_exception(CallbackName name) noexcept {
   }
 }
 
+bool& PythonCall::flag() noexcept {
+  thread_local bool value = false;
+  return value;
+}
+
+int& NestedCall::depth() noexcept {
+  thread_local int value = 0;
+  return value;
+}
+
+bool defines(nb::handle object, const char* method) {
+  // What the interfaces themselves define is no function of Python's, and has no code.
+  return nb::hasattr(nb::getattr(object.type(), method, nb::none()), "__code__");
+}
+
 void report_missing(CallbackName name) noexcept { report_failure(name, "is needed, and the class does not define it"); }
 
 void report_failure(CallbackName name, const char* message) noexcept {

@@ -61,8 +61,56 @@ class Listeners {
 };
 /// Gives sys.unraisablehook an error that is no exception yet. `where` names the method.
 void tell_unraisable(const std::string& text, const std::string& where);
+/// While it is there, Python calls a method of an object that its class may override. The first callback takes it.
+class PythonCall {
+ public:
+  PythonCall() noexcept { flag() = true; }
+  ~PythonCall() { flag() = false; }
+  PythonCall(const PythonCall&) = delete;
+  PythonCall& operator=(const PythonCall&) = delete;
+  /// Whether the callback of this thread that begins now is what Python calls.
+  static bool take() noexcept { return std::exchange(flag(), false); }
+
+ private:
+  static bool& flag() noexcept;
+};
+
 /// "ValueError: its text", or "ValueError" where there is none, or where the text itself raises.
 std::string type_and_text(const nb::python_error& error);
+
+/// Binds a method that programs override, so that Python's calls of it are known: a method that calls its base's, as by
+/// super(), is not called again, since that would have no end.
+template <auto Method>
+constexpr auto from_python = nullptr;
+template <class Object, class Result, class... Args, bool kNoexcept,
+          Result (Object::*Method)(Args...) noexcept(kNoexcept)>
+constexpr auto from_python<Method> = [](Object& self, Args... args) -> Result {
+  const PythonCall mark;
+  return (self.*Method)(std::forward<Args>(args)...);
+};
+template <class Object, class Result, class... Args, bool kNoexcept,
+          Result (Object::*Method)(Args...) const noexcept(kNoexcept)>
+constexpr auto from_python<Method> = [](const Object& self, Args... args) -> Result {
+  const PythonCall mark;
+  return (self.*Method)(std::forward<Args>(args)...);
+};
+
+/// A callback that its own method causes, by a call of the library or by memory that Python frees meanwhile: as an
+/// error of an error recorder's own call. So deep they are not called any more.
+class NestedCall {
+ public:
+  NestedCall() noexcept { ++depth(); }
+  ~NestedCall() { --depth(); }
+  NestedCall(const NestedCall&) = delete;
+  NestedCall& operator=(const NestedCall&) = delete;
+  static bool is_too_deep() noexcept { return depth() >= 8; }
+
+ private:
+  static int& depth() noexcept;
+};
+
+/// Whether the program's class defines a method in Python.
+bool defines(nb::handle object, const char* method);
 
 /// Calls `body(method)` with the GIL, `method` being the program's Python method. Answers what `body` answers;
 /// `missing()` where the class does not override the method; `failure` where it raised, which is reported, or where
@@ -70,12 +118,22 @@ std::string type_and_text(const nb::python_error& error);
 template <class Result, class Body, class Missing>
 Result call(const nb::detail::trampoline& self, CallbackName name, Body&& body, Result failure,
             Missing&& missing) noexcept {
+  const bool is_from_python = PythonCall::take();
   const PythonLock lock;
   if (!lock) return failure;
   const nb::object alive = nb::borrow(self.base());  // the method may give away the last reference to its object
   try {
     const nb::detail::ticket ticket(self, name.method, nb::detail::str_hash(name.method), /*pure=*/false);
     if (ticket.key.is_valid()) return body(nb::object(self.base().attr(ticket.key)));
+    // nanobind takes whatever a method causes of itself for a call of its base.
+    if (!is_from_python && defines(self.base(), name.method)) {
+      if (NestedCall::is_too_deep()) {
+        report_failure(name, "is called out of itself again and again: that call is left out");
+        return failure;
+      }
+      const NestedCall nested;
+      return body(nb::object(self.base().attr(name.method)));
+    }
   } catch (...) {
     report_exception(name);
     return failure;

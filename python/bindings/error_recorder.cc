@@ -73,13 +73,16 @@ void bind_error_recorder(nb::module_& m) {
       .def_prop_ro_static(
           "MAX_DESC_LENGTH", [](nb::handle) { return IErrorRecorder::kMAX_DESC_LENGTH; },
           "The most characters that a description has.")
-      .def("num_errors", &IErrorRecorder::getNbErrors, "How many errors it holds.")
-      .def("get_num_errors", &IErrorRecorder::getNbErrors, "Another name of num_errors.")
-      .def("get_error_code", &IErrorRecorder::getErrorCode, "arg0"_a, "The code of an error; 0 is the oldest.")
-      .def("get_error_desc", &IErrorRecorder::getErrorDesc, "arg0"_a, "The text of an error; 0 is the oldest.")
-      .def("has_overflowed", &IErrorRecorder::hasOverflowed, "Whether errors were dropped because it was full.")
-      .def("clear", &IErrorRecorder::clear, "Forgets all errors.")
-      .def("report_error", &IErrorRecorder::reportError, "arg0"_a, "arg1"_a,
+      .def("num_errors", from_python<&IErrorRecorder::getNbErrors>, "How many errors it holds.")
+      .def("get_num_errors", from_python<&IErrorRecorder::getNbErrors>, "Another name of num_errors.")
+      .def("get_error_code", from_python<&IErrorRecorder::getErrorCode>, "arg0"_a,
+           "The code of an error; 0 is the oldest.")
+      .def("get_error_desc", from_python<&IErrorRecorder::getErrorDesc>, "arg0"_a,
+           "The text of an error; 0 is the oldest.")
+      .def("has_overflowed", from_python<&IErrorRecorder::hasOverflowed>,
+           "Whether errors were dropped because it was full.")
+      .def("clear", from_python<&IErrorRecorder::clear>, "Forgets all errors.")
+      .def("report_error", from_python<&IErrorRecorder::reportError>, "arg0"_a, "arg1"_a,
            "Is told of an error's code and text; answers whether it ends what is going on.");
 }
 

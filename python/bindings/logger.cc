@@ -58,7 +58,7 @@ void bind_logger(nb::module_& m) {
       .value("VERBOSE", Severity::kVERBOSE, "Details for finding out why.")
       .export_values();
   logger.def(nb::init<>(), "Makes a logger, for classes that derive it.")
-      .def("log", &ILogger::log, "severity"_a, "msg"_a, "Receives a message.");
+      .def("log", from_python<&ILogger::log>, "severity"_a, "msg"_a, "Receives a message.");
 
   nb::class_<PrintingLogger, ILogger>(m, "Logger", "Prints messages to the standard output, with time and severity.")
       .def(nb::init<Severity>(), "min_severity"_a = Severity::kWARNING,

@@ -69,6 +69,15 @@ void bind_all(nb::module_ m) {
   bind_plugin_layers(m);
 }
 
+/// Where the interpreter keeps the module that was filled first, to its end.
+constexpr const char* kFirstModule = "kiln.tensorrt";
+
+/// Fills a module that is imported again, after a program has taken it out of sys.modules, as tests do: with what the
+/// first one has, since nanobind's types exist once.
+int fill_again(PyObject* self, PyObject* first) noexcept {
+  return PyDict_Merge(PyModule_GetDict(self), PyModule_GetDict(first), /*override=*/0);
+}
+
 /// Fills the module, as nanobind's NB_MODULE does. The check comes before anything of nanobind runs: the process has
 /// one set of nanobind's types, and a second interpreter's would take the place of the main one's. PyInit_tensorrt
 /// cannot check: Python 3.13 calls it in the main interpreter.
@@ -79,10 +88,13 @@ int execute(PyObject* self) noexcept {
                     "tensorrt: Kiln's module works in the main interpreter only, not in a subinterpreter");
     return -1;
   }
+  PyObject* const kept = PyInterpreterState_GetDict(PyInterpreterState_Get());
+  if (kept == nullptr) return -1;
+  if (PyObject* const first = PyDict_GetItemString(kept, kFirstModule)) return fill_again(self, first);
   if (!nb::register_module(self)) return -1;
   try {
     bind_all(nb::borrow<nb::module_>(self));
-    return 0;
+    return PyDict_SetItemString(kept, kFirstModule, self);
   } catch (nb::python_error& error) {
     error.restore();
     nb::chain_error(PyExc_ImportError, "tensorrt: Kiln's module could not be set up");

@@ -1,8 +1,12 @@
 // Classes that programs derive to watch: profilers, progress monitors, debug listeners.
 
 #include <NvInfer.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 
 #include <cstdio>
+#include <optional>
+#include <string>
 
 #include "bindings.h"
 #include "callback.h"
@@ -77,7 +81,7 @@ void bind_profilers(nb::module_& m) {
       m, "IProfiler", nb::is_weak_referenceable(),
       "Receives the time of each layer of a run. Derive it and define report_layer_time(layer_name, ms).")
       .def(nb::init<>(), "Makes a profiler, for classes that derive it.")
-      .def("report_layer_time", &IProfiler::reportLayerTime, "layer_name"_a, "ms"_a,
+      .def("report_layer_time", from_python<&IProfiler::reportLayerTime>, "layer_name"_a, "ms"_a,
            "Is told of the milliseconds that a layer took in a run.");
   nb::class_<PrintingProfiler, IProfiler>(m, "Profiler", "Prints the time of each layer.")
       .def(nb::init<>(), "Makes a profiler that prints.")
@@ -93,11 +97,17 @@ void bind_observers(nb::module_& m) {
       m, "IProgressMonitor", nb::is_weak_referenceable(),
       "Follows a build. Derive it and define its three methods; the build calls them, perhaps from several threads.")
       .def(nb::init<>(), "Makes a monitor, for classes that derive it.")
-      .def("phase_start", &IProgressMonitor::phaseStart, "phase_name"_a, "parent_phase"_a.none(), "num_steps"_a,
-           "A phase of `num_steps` steps begins, inside of `parent_phase` (None for the outermost).")
-      .def("step_complete", &IProgressMonitor::stepComplete, "phase_name"_a, "step"_a,
+      .def(
+          "phase_start",
+          [](IProgressMonitor& self, const char* phase, const std::optional<std::string>& parent, int32_t num_steps) {
+            const PythonCall mark;
+            self.phaseStart(phase, parent ? parent->c_str() : nullptr, num_steps);
+          },
+          "phase_name"_a, "parent_phase"_a.none(), "num_steps"_a,
+          "A phase of `num_steps` steps begins, inside of `parent_phase` (None for the outermost).")
+      .def("step_complete", from_python<&IProgressMonitor::stepComplete>, "phase_name"_a, "step"_a,
            "A step of a phase is done; False ends the build.")
-      .def("phase_finish", &IProgressMonitor::phaseFinish, "phase_name"_a, "A phase ends.");
+      .def("phase_finish", from_python<&IProgressMonitor::phaseFinish>, "phase_name"_a, "A phase ends.");
   nb::class_<IDebugListener, PythonDebugListener>(
       m, "IDebugListener", nb::is_weak_referenceable(),
       "Receives the values of debug tensors while a context runs. Derive it and define process_debug_tensor.")

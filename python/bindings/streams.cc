@@ -97,7 +97,7 @@ void bind_streams(nb::module_& m) {
           [](IStreamReaderV2&, nb::handle, int64_t, size_t) -> int64_t { throw_not_defined("IStreamReaderV2.read"); },
           "destination"_a, "num_bytes"_a, "stream"_a,
           "To be defined as read(num_bytes, stream): a bytes-like object of at most `num_bytes` bytes.")
-      .def("seek", &IStreamReaderV2::seek, "offset"_a, "where"_a,
+      .def("seek", from_python<&IStreamReaderV2::seek>, "offset"_a, "where"_a,
            "To be defined: reading goes on at an offset; False where that cannot be.");
   nb::class_<IStreamWriter, PythonStreamWriter>(
       m, "IStreamWriter", nb::is_weak_referenceable(),

@@ -109,6 +109,14 @@ class TorchFamily:
                  "float8_e4m3fn")  # fmt: skip
         self._names = {getattr(torch, name): name for name in names if hasattr(torch, name)}
         self._dtypes = {name: dtype for dtype, name in self._names.items()}
+        self._count_modes = getattr(torch._C, "_len_torch_dispatch_stack", int)
+
+    def _is_tracing(self) -> bool:
+        """Whether PyTorch records what is done with tensors, by `torch.jit.trace` or `make_fx`."""
+        torch = self._torch
+        if self._count_modes() and torch.fx.experimental.proxy_tensor.get_proxy_mode() is not None:
+            return True
+        return torch.jit.is_tracing()
 
     def view(self, tensor: Any) -> View:
         torch = self._torch
@@ -130,10 +138,18 @@ class TorchFamily:
             device = HOST
         else:
             raise TypeError(f"is on device {tensor.device}; the host and CUDA devices are known")
-        pointer = tensor.data_ptr()
-        if tensor.untyped_storage().nbytes() == 0 and tensor.numel() > 0:
-            raise ValueError("has no memory any more: its storage was freed")
-        seen = View(pointer, tuple(tensor.shape), name, device, tensor.is_contiguous(), tensor)
+        if self._is_tracing():
+            raise TypeError("is of a trace, which would keep this call's results as constants: call engines outside of traces")
+        try:
+            pointer, shape, num_bytes = tensor.data_ptr(), tuple(tensor.shape), tensor.untyped_storage().nbytes()
+        except RuntimeError as failure:
+            raise TypeError(f"has no memory that an engine can read: {failure}") from None
+        if tensor.numel() > 0:
+            if num_bytes == 0:
+                raise ValueError("has no memory any more: its storage was freed")
+            if pointer == 0:
+                raise TypeError(f"has no memory: it is a {type(tensor).__name__} that stands for another one")
+        seen = View(pointer, shape, name, device, tensor.is_contiguous(), tensor)
         if not seen.contiguous:
             seen.strides = tensor.stride()
         return seen

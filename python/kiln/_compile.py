@@ -23,6 +23,8 @@ _LONGEST_TITLE = 40  # of the bar that shows a build's progress
 class _OnnxFile:
     """A model in a file; weights may be in files beside it."""
 
+    numbers: frozenset[str] = frozenset()
+
     def __init__(self, path: pathlib.Path):
         self._path = path
         self.name = path.name
@@ -36,7 +38,10 @@ class _OnnxBytes:
 
     def __init__(self, data: Any, name: str, weights: Mapping[str, tuple[int, int]] | None = None):
         self._data, self.name, self._weights = data, name, weights
-        self.keep: Any = None  # what owns the weights
+        self.keep: Any = None
+        """What owns the weights."""
+        self.numbers: frozenset[str] = frozenset()
+        """Inputs whose ranges of values count where these decide shapes, and mean nothing where they do not."""
 
     def parse(self, parser: Any) -> bool:
         if not self._weights:
@@ -83,7 +88,12 @@ def _parse(trt: Any, network: Any, logger: Any, source: Any, messages: Messages)
 
 
 def _add_profiles(
-    builder: Any, config: Any, network: Any, shapes: list[dict[str, Range]], values: list[dict[str, Range]]
+    builder: Any,
+    config: Any,
+    network: Any,
+    shapes: list[dict[str, Range]],
+    values: list[dict[str, Range]],
+    numbers: frozenset[str],
 ) -> None:
     inputs = [network.get_input(i) for i in range(network.num_inputs)]
     names = [tensor.name for tensor in inputs]
@@ -111,12 +121,12 @@ def _add_profiles(
                 if -1 in tuple(tensor.shape):
                     profile.set_shape(tensor.name, given.min, given.opt, given.max)
             limits = values[i if len(values) > 1 else 0].get(tensor.name)
-            if limits is not None:
-                if not tensor.is_shape_tensor:
-                    raise ValueError(
-                        f"values names {tensor.name!r}, whose values decide no shape: they may be any, without a range"
-                    )
+            if limits is not None and tensor.is_shape_tensor:
                 profile.set_shape_input(tensor.name, limits.min, limits.opt, limits.max)
+            elif limits is not None and tensor.name not in numbers:
+                raise ValueError(
+                    f"values names {tensor.name!r}, whose values decide no shape: they may be any, without a range"
+                )
         if config.add_optimization_profile(profile) < 0:
             raise Error(f"profile {i} does not fit the network")
 
@@ -278,7 +288,7 @@ def compile(
             config.set_memory_pool_limit(trt.MemoryPoolType.WORKSPACE, workspace)
         if refittable:
             config.set_flag(trt.BuilderFlag.REFIT)
-        _add_profiles(builder, config, network, shape_ranges, value_ranges)
+        _add_profiles(builder, config, network, shape_ranges, value_ranges, source.numbers)
         calibrator = None
         if batches is not None:
             opt = {key: limits.opt for key, limits in shape_ranges[0].items()}

@@ -9,6 +9,7 @@ import math
 import numbers
 import os
 import pathlib
+import sys
 import threading
 import weakref
 from collections.abc import Mapping, Sequence
@@ -34,11 +35,28 @@ class _ThreadSlots:
     """The contexts of one thread. When the thread ends, they go to whoever needs one next."""
 
     def __init__(self, pool: list[Slot]):
-        self.by_profile: dict[int, Slot] = {}
         self._pool = pool
+        self.by_profile: dict[int, Slot] = {}
 
     def __del__(self) -> None:
         self._pool.extend(self.by_profile.values())
+
+
+_is_dynamo_told = False
+
+
+def keep_dynamo_out() -> None:
+    """Has `torch.compile` not look into this package, once it has been imported: an engine's call is outside of graphs."""
+    global _is_dynamo_told
+    rules = sys.modules.get("torch._dynamo.trace_rules")
+    if rules is not None and not _is_dynamo_told:
+        rules.add(__package__)
+        _is_dynamo_told = True
+
+
+# What PyTorch's compiler asks functions for: a graph ends before the call, and goes on behind it.
+keep_dynamo_out._torchdynamo_disable = True  # type: ignore[attr-defined]
+keep_dynamo_out._torchdynamo_disable_msg = "an engine's call is outside of graphs"  # type: ignore[attr-defined]
 
 
 def load_plugins(registry: Any, plugins: Sequence[str | os.PathLike], name: str, messages: Messages) -> None:
@@ -192,6 +210,8 @@ class Engine:
         given (an int, or a stream of PyTorch or CuPy). Otherwise it returns when the results are there.
         `out` takes the results: an array, or arrays in the order of the outputs, or a dict of names to arrays.
         """
+        if not _is_dynamo_told:
+            keep_dynamo_out()  # before anything that it would follow
         return self._run(self._arguments(arrays, named), None, out, stream)
 
     def _run(self, given: list[Any], like: Any, out: Any = None, stream: Any = None) -> Any:

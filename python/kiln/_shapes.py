@@ -26,6 +26,7 @@ class Range:
 
     @property
     def is_fixed(self) -> bool:
+        """Whether there is one shape only."""
         return self.min == self.max
 
     def __str__(self) -> str:

@@ -2,6 +2,7 @@
 import ctypes
 import os
 import pathlib
+import sys
 import threading
 import time
 
@@ -164,3 +165,39 @@ def run(context, x, shape=None):
     assert context.execute_async_v3(0)
     wait()
     return y
+
+
+class Unraisable(list):
+    """Collects what goes to sys.unraisablehook."""
+
+    def __enter__(self):
+        self.before, sys.unraisablehook = sys.unraisablehook, lambda args: self.append(str(args.exc_value))
+        return self
+
+    def __exit__(self, *_):
+        sys.unraisablehook = self.before
+
+
+class Progress(trt.IProgressMonitor):
+    def __init__(self, most=10**9):
+        trt.IProgressMonitor.__init__(self)
+        self.phases, self.steps, self.most = [], 0, most
+
+    def phase_start(self, phase_name, parent_phase, num_steps):
+        assert parent_phase is None or parent_phase in self.phases
+        self.phases.append(phase_name)
+
+    def step_complete(self, phase_name, step):
+        self.steps += 1
+        return self.steps < self.most
+
+    def phase_finish(self, phase_name):
+        self.phases.remove(phase_name)
+
+
+def build(logger, monitor):
+    builder = trt.Builder(logger)
+    config = quick(builder)
+    config.progress_monitor = monitor
+    assert config.progress_monitor is monitor
+    return builder.build_serialized_network(doubled(builder), config)

@@ -3,7 +3,6 @@ import ctypes
 import gc
 import io
 import signal
-import sys
 import threading
 import warnings
 
@@ -11,7 +10,10 @@ import numpy as np
 import pytest
 import running
 import tensorrt as trt
-from running import Allocator, Messages, Recorder, doubled, engine_of_doubled, plan_of_doubled, quick, softmax_plan
+from running import (
+    Allocator, Messages, Progress, Recorder, Unraisable, build, doubled, engine_of_doubled, plan_of_doubled, quick,
+    softmax_plan,
+)  # fmt: skip
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 
@@ -28,17 +30,6 @@ def make_raising(base, *methods):
 def assert_told(texts, method):
     """The error names the method, and has Python's text."""
     assert any(method in text and "ValueError" in text and "as the test wants it" in text for text in texts), texts
-
-
-class Unraisable(list):
-    """Collects what goes to sys.unraisablehook."""
-
-    def __enter__(self):
-        self.before, sys.unraisablehook = sys.unraisablehook, lambda args: self.append(str(args.exc_value))
-        return self
-
-    def __exit__(self, *_):
-        sys.unraisablehook = self.before
 
 
 # Loggers
@@ -177,31 +168,6 @@ def test_printing_profiler(capfd):
 
 
 # Progress monitors
-
-
-class Progress(trt.IProgressMonitor):
-    def __init__(self, most=10**9):
-        trt.IProgressMonitor.__init__(self)
-        self.phases, self.steps, self.most = [], 0, most
-
-    def phase_start(self, phase_name, parent_phase, num_steps):
-        assert parent_phase is None or parent_phase in self.phases
-        self.phases.append(phase_name)
-
-    def step_complete(self, phase_name, step):
-        self.steps += 1
-        return self.steps < self.most
-
-    def phase_finish(self, phase_name):
-        self.phases.remove(phase_name)
-
-
-def build(logger, monitor):
-    builder = trt.Builder(logger)
-    config = quick(builder)
-    config.progress_monitor = monitor
-    assert config.progress_monitor is monitor
-    return builder.build_serialized_network(doubled(builder), config)
 
 
 def test_progress_is_told():

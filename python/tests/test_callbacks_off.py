@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import running
 import tensorrt as trt
-from running import Messages, Recorder, doubled, engine_of_doubled, quick
-from test_callbacks import Progress
+from running import Messages, Progress, Recorder, doubled, engine_of_doubled, quick
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 

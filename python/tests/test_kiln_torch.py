@@ -121,6 +121,48 @@ def test_freed_memory(affine):
         engine(x)
 
 
+def by_fake(engine, x):
+    with torch._subclasses.FakeTensorMode() as mode:
+        return engine(mode.from_tensor(x))
+
+
+@pytest.mark.filterwarnings("ignore:Accessing the data pointer of FakeTensor")
+@pytest.mark.parametrize(
+    "call, text",
+    [
+        (by_fake, "has no memory"),
+        (lambda engine, x: torch.func.functionalize(engine)(x), "has no memory"),
+        (lambda engine, x: torch.func.vmap(engine)(x[None]), "has no memory"),
+        (lambda engine, x: engine(torch.nested.nested_tensor([x[0], x[1]])), "has no memory"),
+        (lambda engine, x: torch.jit.trace(lambda x: engine(x), x), "is of a trace"),
+        (lambda engine, x: torch.fx.experimental.proxy_tensor.make_fx(engine)(x), "is of a trace"),
+    ],
+    ids=["fake", "functionalize", "vmap", "nested", "trace", "make_fx"],
+)
+def test_tensors_that_stand_for_others(affine, call, text):
+    """What PyTorch traces and transforms with is no memory to read, and a trace would keep results as constants."""
+    with pytest.raises(TypeError, match=f"input 'x' {text}"):
+        call(affine[0], torch.rand(2, 4))
+
+
+@pytest.mark.parametrize("before", ["", "import torch._dynamo"])
+def test_an_engine_in_a_compiled_function(affine, tmp_path, before):
+    """PyTorch's compiler goes around the call, and does not look into the package."""
+    affine[0].save(tmp_path / "affine.plan")
+    code = f"""
+import torch, kiln
+{before}
+engine = kiln.load({os.fspath(tmp_path / "affine.plan")!r}, device={affine[0].device!r})
+x = torch.ones(2, 4, device={affine[0].device!r})
+compiled = torch.compile(lambda x: engine(x * 2) + 1, backend="eager")
+torch.testing.assert_close(compiled(x), engine(x * 2) + 1)
+graphs = torch._dynamo.explain(lambda x: engine(x * 2) + 1)(x)
+assert graphs.graph_count == 2, graphs
+"""
+    done = subprocess.run([sys.executable, "-W", "error::UserWarning", "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0 and "ignored" not in done.stderr, done.stderr
+
+
 def test_gradients_do_not_matter_without_them(affine):
     engine, expected = affine
     x = torch.rand(2, 4, requires_grad=True)
@@ -291,7 +333,15 @@ def test_tensors_in_another_order():
 
 
 def test_options_that_are_none():
-    for options, text in (({"presicion": "fp16"}, "'presicion' is no option"), ({"precision": "int3"}, "precision is")):
+    for options, text in (
+        ({"presicion": "fp16"}, "'presicion' is no option"),
+        ({"precision": "int3"}, "precision is"),
+        ({"min_block_size": "two"}, "min_block_size is 'two'; it may be an int"),
+        ({"max_extent_factor": 0}, "max_extent_factor is 0; it must be"),
+        ({"tf32": "yes"}, "tf32 is 'yes'; it may be True or False"),
+        ({"strict": 1}, "strict is 1; it may be"),
+        ({"configure": 3}, "configure is 3; it may be a function"),
+    ):
         with pytest.raises(Exception, match=text), torch.no_grad():
             torch._dynamo.reset()
             torch.compile(Small().eval(), backend="kiln", options=options)(image())
@@ -318,6 +368,21 @@ assert len(kiln.torch.last_reports()[0].engines) == 1
 """
     path = os.pathsep.join([str(tmp_path), *sys.path])
     subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": path}, check=True)
+
+
+def test_a_package_that_is_imported_again():
+    program = """
+import sys, torch, kiln.torch
+module = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.GELU(), torch.nn.Linear(4, 4)).eval()
+for name in [name for name in sys.modules if name.partition(".")[0] in ("kiln", "tensorrt")]:
+    del sys.modules[name]
+import kiln.torch
+x = torch.rand(2, 4)
+with torch.no_grad():
+    torch.testing.assert_close(torch.compile(module, backend="kiln")(x), module(x), rtol=1e-3, atol=1e-3)
+    torch.testing.assert_close(kiln.torch.compile(module, x)(x), module(x), rtol=1e-3, atol=1e-3)
+"""
+    subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, check=True)
 
 
 def test_kiln_before_torch():
@@ -414,6 +479,23 @@ def test_attention_and_embeddings():
     for shape in ((2, 7), (1, 32), (4, 3)):
         ids = torch.randint(0, 30, shape)
         close(compiled(ids), module(ids).detach())
+
+
+@pytest.mark.parametrize("norm_first, activation", [(False, "relu"), (True, "gelu")])
+def test_encoder_layers_that_pytorch_has_as_one_operator(norm_first, activation):
+    """For inference torch.nn.TransformerEncoderLayer is one operator, whose mask is of one of three kinds."""
+    layer = torch.nn.TransformerEncoderLayer(
+        16, 2, 32, batch_first=True, norm_first=norm_first, activation=activation
+    ).eval()
+    x, causal = torch.rand(3, 5, 16), torch.ones(5, 5, dtype=torch.bool).triu(1)
+    padding = torch.zeros(3, 5, dtype=torch.bool)
+    padding[0, 3:] = True
+    compiled = torch.compile(layer, backend="kiln", options={**QUICK, "strict": True})
+    with torch.no_grad():
+        for masks in ({}, {"src_mask": causal}, {"src_key_padding_mask": padding},
+                      {"src_mask": causal, "src_key_padding_mask": padding}):  # fmt: skip
+            close(compiled(x, **masks), layer(x, **masks))
+    assert len(kiln.torch.last_reports()) == 4
 
 
 def test_engines_of_torch_compile_go_with_their_graphs():

@@ -77,6 +77,14 @@ def _binary():
     yield "remainder", torch.remainder, (a, x(3, 1, low=0.5))
     yield "remainder of ints", lambda a: a % 3, (ints(4, 5, low=-9, high=9),)
     yield "fmod", torch.fmod, (a, x(3, 1, low=0.5))
+    # A quotient that is rounded to the next whole number, and divisors of many times fewer bits than the dividend.
+    edges = torch.tensor([1.0, -1.0, 0.6, 7.0, 1e8, -1e8, 5.0]), torch.tensor([0.1, 0.1, 0.2, 0.1, 3.0, 3.0, -torch.inf])
+    yield "floor_divide at edges", torch.floor_divide, edges
+    yield "remainder at edges", torch.remainder, edges
+    least = torch.tensor([-128, -127, 127, 100, -5], dtype=torch.int8), torch.tensor([127, 100, -128, 7, 3], dtype=torch.int8)
+    yield "floor_divide of int8", lambda a, b: (a // b, a % b), least
+    yield "floor_divide of the least int", lambda a: a // 3, (torch.tensor([-(2**31), 2**31 - 1], dtype=torch.int32),)
+    yield "floor_divide of uint8", lambda a: (a // 3, a % 3), (torch.tensor([0, 200, 255], dtype=torch.uint8),)
     yield "atan2", torch.atan2, (torch.tensor([1.0, -1, 1, -1, 0, 2, -2]), torch.tensor([2.0, 2, -2, -2, -1, 0, 0]))
     yield "pow", lambda a, b: torch.pow(a, b), (x(3, 4, low=0.2), x(4))
     yield "pow of 2", lambda a: a**2, (a,)

@@ -1,8 +1,10 @@
 """Weights of compiled modules: what engines copy, what they must not, and how changes are noticed."""
 
 import copy
+import gc
 import logging
 import pickle
+import weakref
 
 import pytest
 
@@ -216,6 +218,42 @@ def test_a_buffer_that_another_graph_writes(caplog):
         module.fc.weight.mul_(2)
         close(compiled(x), module(x))
     assert caplog.text.count("have changed") == 3
+
+
+@pytest.mark.parametrize("watch", [True, False])
+def test_modules_of_one_class_have_engines_each(caplog, watch):
+    """PyTorch has one graph for them, as for the layers of a network that are compiled one by one."""
+    modules, x = [net() for _ in range(3)], torch.rand(2, 4)
+    compiled = [torch.compile(m, backend="kiln", options={**QUICK, "watch_weights": watch}) for m in modules]
+    with torch.no_grad(), caplog.at_level(logging.INFO, logger="kiln"):
+        for _ in range(4):
+            for module, function in zip(modules, compiled):
+                close(function(x), module(x))
+        assert caplog.text.count("graph of another one") == 2 and "have changed" not in caplog.text
+        if watch:
+            modules[1][0].weight.mul_(2)
+            for module, function in zip(modules, compiled):
+                close(function(x), module(x))
+            assert caplog.text.count("have changed") == 1
+
+
+def test_engines_of_modules_that_are_gone_go():
+    def make():
+        module = net()
+        compiled = torch.compile(module, backend="kiln", options=QUICK)
+        with torch.no_grad():
+            close(compiled(x), module(x))
+        return weakref.ref(kiln.torch.last_reports()[-1].engines[0].engine)
+
+    x, kept = torch.rand(2, 4), net()
+    compiled = torch.compile(kept, backend="kiln", options=QUICK)
+    with torch.no_grad():
+        close(compiled(x), kept(x))
+    gone = [make() for _ in range(3)]
+    with torch.no_grad():
+        close(compiled(x), kept(x))  # the last call keeps its engines
+    gc.collect()
+    assert [engine() for engine in gone] == [None] * 3
 
 
 # Compiled modules.

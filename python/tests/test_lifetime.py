@@ -487,6 +487,27 @@ else:
 """
 
 
+IMPORT_AGAIN = """
+import sys
+import running
+import tensorrt as before
+for name in [name for name in sys.modules if name.partition(".")[0] in ("tensorrt", "running")]:
+    del sys.modules[name]
+import running as again
+import tensorrt as after
+assert after is not before and after.Logger is before.Logger and after.DataType.FLOAT is before.float32
+for module, trt in ((again, after), (running, before)):
+    assert module.engine_of_doubled(trt.Logger()) is not None
+"""
+
+
+def test_a_module_that_is_imported_again():
+    """Programs take modules out of sys.modules, as tests do, and import them once more: types are the same."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
+    done = subprocess.run([sys.executable, "-c", IMPORT_AGAIN], capture_output=True, text=True, timeout=120, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.parametrize("module", ["tensorrt", "kiln"])
 def test_free_threaded_builds_are_refused(module):
     script = f"""

@@ -60,6 +60,8 @@ def test_wrong_ids():
             trtp.register(wrong)(described)
     with pytest.raises(ValueError, match="is registered already"):
         trtp.register("checks::checked")(described)
+    with pytest.raises(TypeError, match="a plugin's id is a str, 'namespace::name', not 5"):
+        trtp.register(5)(described)
     for decorator in (trtp.impl, trtp.aot_impl, trtp.autotune):
         with pytest.raises(ValueError, match="'checks::unknown' is not registered"):
             decorator("checks::unknown")(described)

@@ -310,7 +310,7 @@ def test_exceptions_of_each_function():
     def tuned(x, outputs):
         if failing == "autotune":
             raise ValueError("no autotune today")
-        return trtp.AutoTuneCombination("FP32, FP32")
+        return answer
 
     @trtp.impl("tests::raises")
     def run(x, outputs, stream):
@@ -318,6 +318,7 @@ def test_exceptions_of_each_function():
             raise ValueError("no impl today")
         np.asarray(outputs[0])[...] = np.asarray(x)
 
+    answer = trtp.AutoTuneCombination("FP32, FP32")
     for failing, method in ("register", "get_output_data_types"), ("autotune", "get_supported_format_combinations"):
         bench = Bench()
         layer = bench.network.add_plugin(trtp.op.tests.raises(bench.input("x", X)))
@@ -334,6 +335,13 @@ def test_exceptions_of_each_function():
     with pytest.raises(AssertionError, match="enqueue raised ValueError: no impl today"):
         bench.run({"x": X}, [layer.get_output(0)])
     failing = None
+    for answer in (None, "FP32, FP32", [None]):
+        bench = Bench()
+        layer = bench.network.add_plugin(trtp.op.tests.raises(bench.input("x", X)))
+        bench.network.mark_output(layer.get_output(0))
+        assert bench.builder.build_serialized_network(bench.network, bench.builder.create_builder_config()) is None
+        assert f"'tests::raises': it returned {answer!r}; a list of AutoTuneCombination" in bench.log.take_errors()
+    answer = [trtp.AutoTuneCombination("FP32, FP32")]
     bench = Bench()
     layer = bench.network.add_plugin(trtp.op.tests.raises(bench.input("x", X)))
     np.testing.assert_array_equal(bench.run({"x": X}, [layer.get_output(0)])[0], X)

@@ -51,6 +51,8 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
     lstm = aten("lstm.input")
     if lstm in table:
         table[lstm] = functools.partial(_lstm, table[lstm])
+    table[aten("_transformer_encoder_layer_fwd")] = _encoder_layer
+    table.pop(None, None)
     return table
 
 
@@ -58,6 +60,45 @@ def _lstm(decomposition: Callable[..., Any], *args: Any) -> tuple[torch.Tensor, 
     """An LSTM taken apart by PyTorch, whose states then have an axis of one (layers, 1, batch, features) too many."""
     results, *states = decomposition(*args)
     return (results, *(state.squeeze(1) if state.dim() > args[1][0].dim() else state for state in states))
+
+
+def _encoder_layer(
+    x: torch.Tensor, width: int, heads: int, qkv_weight: torch.Tensor, qkv_bias: torch.Tensor, out_weight: torch.Tensor,
+    out_bias: torch.Tensor, use_gelu: bool, norm_first: bool, eps: float, weight1: torch.Tensor, bias1: torch.Tensor,
+    weight2: torch.Tensor, bias2: torch.Tensor, ffn_weight1: torch.Tensor, ffn_bias1: torch.Tensor,
+    ffn_weight2: torch.Tensor, ffn_bias2: torch.Tensor, mask: torch.Tensor | None = None, mask_type: int | None = None,
+) -> torch.Tensor:  # fmt: skip
+    """The whole of a `torch.nn.TransformerEncoderLayer`, which PyTorch has as one operator for inference."""
+    from torch.nn import functional
+
+    taken = None  # pairs that count; the operator's masks say which do not
+    if mask is not None:
+        taken = mask.to(torch.bool).logical_not()
+        if mask_type == 1:  # of keys: (batch, keys)
+            taken = taken[:, None, None, :]
+
+    def attend(x: torch.Tensor) -> torch.Tensor:
+        projected = functional.linear(x, qkv_weight, qkv_bias).unflatten(-1, (3, heads, width // heads))
+        query, key, value = projected.permute(2, 0, 3, 1, 4).unbind(0)
+        attended = functional.scaled_dot_product_attention(query, key, value, taken)
+        return functional.linear(attended.transpose(1, 2).flatten(2), out_weight, out_bias)
+
+    def feed(x: torch.Tensor) -> torch.Tensor:
+        inner = functional.linear(x, ffn_weight1, ffn_bias1)
+        inner = functional.gelu(inner) if use_gelu else functional.relu(inner)
+        return functional.linear(inner, ffn_weight2, ffn_bias2)
+
+    def norm1(x: torch.Tensor) -> torch.Tensor:
+        return functional.layer_norm(x, (width,), weight1, bias1, eps)
+
+    def norm2(x: torch.Tensor) -> torch.Tensor:
+        return functional.layer_norm(x, (width,), weight2, bias2, eps)
+
+    if norm_first:
+        x = x + attend(norm1(x))
+        return x + feed(norm2(x))
+    x = norm1(x + attend(x))
+    return norm2(x + feed(x))
 
 
 _warned: set[str] = set()
@@ -129,8 +170,54 @@ def _find_weights(graph: fx.GraphModule, fakes: Sequence[Any], given: list[Any])
     return without_written(found, [tensor for node, tensor in zip(placeholders, given) if node in written])
 
 
+class _Engines:
+    """A graph whose engines hold the weights of a call. What stays in PyTorch reads its weights from the graph's inputs."""
+
+    def __init__(self, graph: fx.GraphModule, weights: dict[int, torch.Tensor], settings: Settings,
+                 ended: Callable[[Any], None]):  # fmt: skip
+        self._epoch = _weights.epoch
+        copies = {place: _weights.Copied(tensor, ended) for place, tensor in weights.items()}
+        for place, copied in copies.items():
+            graph.register_buffer(_weight_name(place), copied.alias, persistent=False)
+        try:
+            self.module, self.report = divide(fx.GraphModule(graph, _frozen(graph, weights)), settings, "graph")
+        finally:
+            for place in copies:
+                delattr(graph, _weight_name(place))
+        _thaw(self.module, copies)
+        self._copied = [(p, copied) for p, copied in copies.items() if _weight_name(p) in self.report.weights]
+        self._differs = _weights.Copied.differs_from if settings.watch_weights else _weights.Copied.is_not
+
+    def fit(self, args: list[Any]) -> bool:
+        """Whether the weights of a call are those that the engines hold."""
+        differs = self._differs
+        for place, copied in self._copied:
+            if differs(copied, args[place]):
+                return False
+        return self._epoch == _weights.epoch
+
+    @property
+    def are_dead(self) -> bool:
+        """Whether a weight is gone, and no call can have it."""
+        return any(copied.is_dead for _, copied in self._copied)
+
+    def are_stale(self, args: list[Any]) -> bool:
+        """Whether no later call can fit either: a weight of this call was written to, or one is gone."""
+        written = (not copied.is_not(args[p]) and self._differs(copied, args[p]) for p, copied in self._copied)
+        return self._epoch != _weights.epoch or self.are_dead or any(written)
+
+    def changed(self, args: list[Any]) -> list[int]:
+        """The places of weights that differ from a call's. Where all are others, the call is of another module: none."""
+        places = [place for place, copied in self._copied if self._differs(copied, args[place])]
+        others = sum(copied.is_not(args[place]) for place, copied in self._copied)
+        return [] if others == len(self._copied) > 1 else places
+
+
 class _Compiled:
-    """A graph that AOTAutograd made, as a function of a list of its inputs."""
+    """A graph that AOTAutograd made, as a function of a list of its inputs.
+
+    Modules of one class have one graph, such as the layers of a network that are compiled one by one: each has engines.
+    """
 
     _boxed_call = True
 
@@ -139,47 +226,49 @@ class _Compiled:
         self._places = list(weights)
         self._changes = dict.fromkeys(weights, 0)
         self._lock = threading.Lock()
-        self._freeze(weights)
+        self._known: tuple[_Engines, ...] = ()
+        self._last = self._build(weights)
 
-    def _freeze(self, weights: dict[int, torch.Tensor]) -> None:
-        """Builds engines that hold these weights. What stays in PyTorch reads its weights from the graph's inputs."""
-        epoch = _weights.epoch
-        copies = {place: _weights.Copied(tensor) for place, tensor in weights.items()}
-        for place, copied in copies.items():
-            self._graph.register_buffer(_weight_name(place), copied.alias, persistent=False)
-        try:
-            module, report = divide(fx.GraphModule(self._graph, _frozen(self._graph, weights)), self._settings, "graph")
-        finally:
-            for place in copies:
-                delattr(self._graph, _weight_name(place))
-        _thaw(module, copies)
-        held = [(place, copied) for place, copied in copies.items() if _weight_name(place) in report.weights]
-        self._copied = held if self._settings.watch_weights else []
-        self._module, self.report, self._epoch = module, report, epoch
+    def _build(self, weights: dict[int, torch.Tensor]) -> _Engines:
+        owner = weakref.ref(self)
+
+        def ended(_: Any) -> None:
+            self = owner()
+            if self is not None:
+                self._known = tuple(engines for engines in self._known if not engines.are_dead)
+
+        made = _Engines(self._graph, weights, self._settings, ended)
+        self._known = (*self._known, made)
         _reports[:] = [known for known in _reports if known() is not None]
-        _reports.append(weakref.ref(report))
+        _reports.append(weakref.ref(made.report))
+        return made
 
     def __call__(self, args: list[Any]) -> Any:
-        for place, copied in self._copied:
-            if copied.differs_from(args[place]):
-                self._renew(args)
-                break
-        if self._epoch != _weights.epoch:
-            self._renew(args)
+        engines = self._last
+        if not engines.fit(args):
+            engines = self._last = self._find(args) or self._renew(args)
         given = list(args)
         args.clear()
-        return self._module(*given)
+        return engines.module(*given)
 
-    def _renew(self, args: list[Any]) -> None:
-        """Builds the engines from the weights of a call, unless another thread has done so."""
+    def _find(self, args: list[Any]) -> _Engines | None:
+        return next((engines for engines in self._known if engines.fit(args)), None)
+
+    def _renew(self, args: list[Any]) -> _Engines:
+        """Builds engines from the weights of a call, unless another thread has done so."""
         with self._lock:
-            changed = [place for place, copied in self._copied if copied.differs_from(args[place])]
-            if not changed and self._epoch == _weights.epoch:
-                return
-            for place in changed:
+            found = self._find(args)
+            if found is not None:
+                return found
+            stale = [engines for engines in self._known if engines.are_stale(args)]
+            for place in {place for engines in stale for place in engines.changed(args)}:
                 self._changes[place] += 1
-            log.warning("weights of a compiled module have changed: its engines are built anew")
-            self._freeze({place: args[place] for place in self._places if self._is_frozen(place, args[place])})
+            if stale:
+                log.warning("weights of a compiled module have changed: its engines are built anew")
+                self._known = tuple(engines for engines in self._known if engines not in stale)
+            else:
+                log.info("a module has the graph of another one: it gets engines with its own weights")
+            return self._build({place: args[place] for place in self._places if self._is_frozen(place, args[place])})
 
     def _is_frozen(self, place: int, tensor: torch.Tensor) -> bool:
         """Whether engines copy a weight. A buffer that changes again and again, as another graph's cache, is an input."""

@@ -206,12 +206,19 @@ class Emitter:
             if not (power.is_Integer and 1 <= int(power) <= 8):
                 raise Unsupported(f"the extent {expr}")
             return self._fold("Mul", [base] * int(power))
+        if kind == "FloorDiv" and not all(part.is_nonnegative for part in parts):
+            return self._floor_div(*parts)
         binary = {"FloorDiv": "Div", "CleanDiv": "Div", "Mod": "Mod", "PythonMod": "Mod"}
         if kind in ("Add", "Mul", "Max", "Min"):
             return self._fold("Mul" if kind == "Mul" else kind, parts)
         if kind in binary:
             return self._fold(binary[kind], parts)
         raise Unsupported(f"the extent {expr}")
+
+    def _floor_div(self, numerator: sympy.Expr, divisor: sympy.Expr) -> str:
+        """Python's quotient. ONNX's Div rounds towards zero; its Mod is Python's."""
+        a, b = self.extent(numerator), self.extent(divisor)
+        return self.op("Div", self.op("Sub", a, self.op("Mod", a, b)), b)
 
     def _fold(self, kind: str, parts: Sequence[sympy.Expr]) -> str:
         result = self.extent(parts[0])

@@ -68,6 +68,7 @@ class CompiledModule(torch.nn.Module):
                 self._build()
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Computes the module, after building its engines anew where weights have changed."""
         if self._is_changed():
             self._renew()
         try:
@@ -95,6 +96,7 @@ class CompiledModule(torch.nn.Module):
         return f"<kiln.torch.CompiledModule {self.name!r}: {str(self.report).splitlines()[0]}>"
 
     def train(self, mode: bool = True) -> CompiledModule:
+        """Raises where `mode` is true: engines are for inference."""
         if mode:
             raise Error(f"{self.name} is compiled for inference and cannot be trained")
         return super().train(False)

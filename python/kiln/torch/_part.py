@@ -21,6 +21,18 @@ from ._settings import Settings
 
 
 @dataclasses.dataclass
+class Number:
+    """A result that is no tensor: an expression over symbols, and Python's type of it."""
+
+    expr: Any
+    type: type
+
+    def evaluate(self, symbols: dict[sympy.Symbol, int]) -> Any:
+        """Its value, where symbols have these."""
+        return self.type(self.expr.subs(symbols))
+
+
+@dataclasses.dataclass
 class Model:
     """A part as ONNX, and how its inputs and outputs are made."""
 
@@ -29,8 +41,8 @@ class Model:
     """Tensors: the argument's place, the input's name, and the extents."""
     numbers: list[tuple[int, str, sympy.Symbol]]
     """Numbers that are inputs: the argument's place, the input's name, and the symbol."""
-    outputs: list[Layout | sympy.Expr | None]
-    """Of a tensor of the engine its layout, None for dense rows; of a number its expression."""
+    outputs: list[Layout | Number | None]
+    """Of a tensor of the engine its layout, None for dense rows; of a number how it is computed."""
     is_list: bool
 
 
@@ -57,7 +69,7 @@ def write_onnx(module: fx.GraphModule, constants: dict[str, torch.Tensor]) -> Mo
             place += 1
     _solve_symbols(emitter, inputs)
     made = _write_numbers(emitter, numbers)
-    outputs: list[Layout | sympy.Expr | None] = []
+    outputs: list[Layout | Number | None] = []
     is_list = False
     for node in module.graph.nodes:
         if node.op == "call_function" and not is_number(node):
@@ -69,6 +81,7 @@ def write_onnx(module: fx.GraphModule, constants: dict[str, torch.Tensor]) -> Mo
                 outputs.append(_write_output(emitter, result))
     source = _compile._OnnxBytes(emitter.graph.serialize(), "torch", emitter.graph.weights)
     source.keep = emitter.graph.keep
+    source.numbers = frozenset(name for _, name, _ in made)
     return Model(source, inputs, made, outputs, is_list)
 
 
@@ -122,11 +135,12 @@ def _write_numbers(emitter: Emitter, numbers: list[tuple[int, fx.Node]]) -> list
     return made
 
 
-def _write_output(emitter: Emitter, result: Any) -> Layout | sympy.Expr | None:
+def _write_output(emitter: Emitter, result: Any) -> Layout | Number | None:
     if result is None or not isinstance(result, fx.Node):
         raise Unsupported(f"a result {result!r}")
     if is_symbolic(result):
-        return expression(result)
+        types = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
+        return Number(expression(result), types[type(value_of(result))])
     value = emitter.tensor(result)
     exprs = [expression(extent) for extent in emitter.shape(result)]
     layout = layout_of(value_of(result))
@@ -163,9 +177,10 @@ class Bounds:
             # PyTorch says 2 where it means 1 or more.
             low = 1 if low <= 2 else low
             usual = _hint(env, symbol)
-            usual = max(low, 8 if usual is None else usual)
+            usual = max(low, 8) if usual is None else usual
+            low = min(low, usual)
             if high is None or high > 1 << 30:
-                high = usual * factor
+                high = max(usual * factor, low + factor)
             self._values[symbol] = [low, min(max(usual, low), high), high]
 
     def evaluate(self, expr: sympy.Expr) -> tuple[int, int, int]:
@@ -193,11 +208,9 @@ def _finite(value: Any, otherwise: Any) -> Any:
 
 
 def _hint(env: Any, symbol: sympy.Symbol) -> int | None:
-    for table in ("backed_var_to_val", "var_to_val"):
-        known = getattr(env, table, None)
-        if known is not None and symbol in known:
-            return _finite(known[symbol], None)
-    return None
+    newer = getattr(env, "backed_var_to_val", None)
+    known = env.var_to_val if newer is None else newer  # which newer versions of PyTorch warn of
+    return _finite(known[symbol], None) if symbol in known else None
 
 
 class Part(torch.nn.Module):
@@ -211,8 +224,11 @@ class Part(torch.nn.Module):
         self._device = device
         self._model = write_onnx(module, constants)
         self._bounds = Bounds(module, settings.max_extent_factor)
+        self._seen: dict[str, Range] = {}
+        """Of inputs whose extents left the bounds that their symbols give: the shapes that are to have room, too."""
         self.num_builds = 0
         self.engine: Engine = self._build()
+        self._host_numbers = {tensor.name for tensor in self.engine.inputs if tensor.on_host}
         self._is_plain = not self._model.numbers and all(output is None for output in self._model.outputs)
         self._needs_symbols = any(
             not output.is_dense and not output.is_fixed if isinstance(output, Layout) else output is not None
@@ -225,8 +241,7 @@ class Part(torch.nn.Module):
         shapes, values = {}, {}
         for _, name, exprs in self._model.inputs:
             if any(not expr.is_Integer for expr in exprs):
-                parts = [self._bounds.evaluate(expr) for expr in exprs]
-                shapes[name] = Range(*(tuple(part[i] for part in parts) for i in range(3)))
+                shapes[name] = self._range(name, exprs)
         for _, name, symbol in self._model.numbers:
             values[name] = Range(*((value,) for value in self._bounds.evaluate(symbol)))
         tf32 = settings.tf32
@@ -248,14 +263,36 @@ class Part(torch.nn.Module):
             name=self.name,
         )
 
+    def _range(self, name: str, exprs: tuple[sympy.Expr, ...]) -> Range:
+        """The shapes that an input may have."""
+        parts = [self._bounds.evaluate(expr) for expr in exprs]
+        least, usual, most = (tuple(part[i] for part in parts) for i in range(3))
+        seen = self._seen.get(name)
+        if seen is not None:
+            least, most = tuple(map(min, least, seen.min)), tuple(map(max, most, seen.max))
+        return Range(least, usual, most)
+
+    def _make_room(self, args: tuple) -> bool:
+        """Makes room for the shapes and values of a call. Says whether there was not room before."""
+        factor = self._settings.max_extent_factor
+        grew = self._bounds.widen(self._symbols(args), factor)
+        for place, name, exprs in self._model.inputs:
+            shape, limits = tuple(args[place].shape), self._range(name, exprs)
+            # An extent such as a - b, or n % 4, may be outside of what it is for the least and largest symbols.
+            if not limits.holds(shape):
+                most = (n if n <= high else n * factor for n, high in zip(shape, limits.max))
+                self._seen[name] = Range(tuple(map(min, shape, limits.min)), shape, tuple(map(max, most, limits.max)))
+                grew = True
+        return grew
+
     def forward(self, *args: Any) -> Any:
         model = self._model
         given: list[Any] = [args[place].resolve_neg().contiguous() for place, _, _ in model.inputs]
-        given += [[int(args[place])] for place, _, _ in model.numbers]
+        given += [self._number(name, int(args[place])) for place, name, _ in model.numbers]
         try:
             results = self.engine._run(given, self._like)
         except ShapeError:
-            if not self._bounds.widen(self._symbols(args), self._settings.max_extent_factor):
+            if not self._make_room(args):
                 raise
             log.info("%s is built anew for shapes %s", self.name, [tuple(args[place].shape) for place, _, _ in model.inputs])
             self.engine = self._build()
@@ -266,6 +303,12 @@ class Part(torch.nn.Module):
         if not self._is_plain:
             tensors = self._with_numbers(tensors, args)
         return tuple(tensors) if model.is_list else tensors[0]
+
+    def _number(self, name: str, value: int) -> Any:
+        """A number as an input: on the host where it decides shapes, else where the engine runs."""
+        if name in self._host_numbers:
+            return [value]
+        return torch.full((1,), value, dtype=torch.int64, device=self._device)
 
     def _symbols(self, args: tuple) -> dict[sympy.Symbol, int]:
         """The values that symbols have in a call."""
@@ -288,7 +331,7 @@ class Part(torch.nn.Module):
             elif isinstance(output, Layout):
                 whole.append(output.place(next(tensors), symbols))
             else:
-                whole.append(int(output.subs(symbols)))
+                whole.append(output.evaluate(symbols))
         return whole
 
 

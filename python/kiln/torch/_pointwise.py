@@ -231,10 +231,26 @@ def _floor_divide(cx: Emitter, a: Any, b: Any) -> str:
 
 
 def _floor_div(cx: Emitter, a: str, b: str, dtype: str) -> str:
-    if dtype in FLOATS:
-        return cx.op("Floor", cx.op("Div", a, b))
-    # ONNX truncates: the remainder with the divisor's sign makes the division exact.
-    return cx.op("Div", cx.op("Sub", a, cx.op("Mod", a, b)), b)
+    quotient = cx.op("Div", a, b)
+    if dtype == "uint8":
+        return quotient
+    one, zero = cx.tensor(1, dtype), cx.tensor(0, dtype)
+    if dtype not in FLOATS:  # of which ONNX's quotient is truncated
+        rest = cx.op("Sub", a, cx.op("Mul", quotient, b))
+        return cx.op("Where", _signs_differ(cx, rest, b, dtype), cx.op("Sub", quotient, one), quotient)
+    # As Python's: by the exact rest, since the quotient may have been rounded up to the next whole number.
+    rest = cx.op("Mod", a, b, fmod=1)
+    exact = cx.op("Div", cx.op("Sub", a, rest), b)
+    exact = cx.op("Where", _signs_differ(cx, rest, b, dtype), cx.op("Sub", exact, one), exact)
+    whole = cx.op("Round", exact)  # of what is a whole number but for the rounding of the division
+    return cx.op("Where", cx.op("Equal", b, zero), quotient, whole)
+
+
+def _signs_differ(cx: Emitter, rest: str, b: str, dtype: str) -> str:
+    """Whether a rest that is not 0 has another sign than the divisor."""
+    zero = cx.tensor(0, dtype)
+    differ = cx.op("Xor", cx.op("Less", rest, zero), cx.op("Less", b, zero))
+    return cx.op("And", differ, cx.op("Not", cx.op("Equal", rest, zero)))
 
 
 @converter(aten("remainder.Tensor"), aten("remainder.Scalar"))
@@ -243,7 +259,8 @@ def _remainder(cx: Emitter, a: Any, b: Any) -> str:
     x, y = cx.tensor(a, dtype), cx.tensor(b, dtype)
     if dtype not in FLOATS:
         return cx.op("Mod", x, y)
-    return cx.op("Sub", x, cx.op("Mul", cx.op("Floor", cx.op("Div", x, y)), y))
+    rest = cx.op("Mod", x, y, fmod=1)  # exact
+    return cx.op("Where", _signs_differ(cx, rest, y, dtype), cx.op("Add", rest, y), rest)
 
 
 @converter(aten("fmod.Tensor"), aten("fmod.Scalar"))

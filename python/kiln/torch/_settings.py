@@ -43,6 +43,16 @@ class Settings:
         settings = Settings(**options)
         if settings.precision not in _PRECISIONS:
             raise ValueError(f"precision is {settings.precision!r}; it may be one of {_PRECISIONS}")
-        if settings.min_block_size < 1 or settings.max_extent_factor < 1:
-            raise ValueError("min_block_size and max_extent_factor must be at least 1")
+        for name in ("min_block_size", "max_extent_factor"):
+            value = getattr(settings, name)
+            if not isinstance(value, int):
+                raise TypeError(f"{name} is {value!r}; it may be an int from 1 on")
+            if value < 1:
+                raise ValueError(f"{name} is {value}; it must be at least 1")
+        for name in ("tf32", "strict", "watch_weights"):
+            value = getattr(settings, name)
+            if not isinstance(value, bool) and not (name == "tf32" and value is None):
+                raise TypeError(f"{name} is {value!r}; it may be True or False")
+        if settings.configure is not None and not callable(settings.configure):
+            raise TypeError(f"configure is {settings.configure!r}; it may be a function(network, config)")
         return settings

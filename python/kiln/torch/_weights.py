@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import weakref
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -25,21 +26,32 @@ def refresh() -> None:
 class Copied:
     """A weight that an engine has copied, as it was then."""
 
-    __slots__ = ("alias", "tensor", "version")
+    __slots__ = ("_tensor", "_version", "alias")
 
-    def __init__(self, tensor: torch.Tensor):
-        self.tensor = tensor
+    def __init__(self, tensor: torch.Tensor, ended: Callable[[Any], None] | None = None):
+        """`ended` is called when the tensor is gone."""
+        self._tensor = weakref.ref(tensor, ended)
         # Holds the memory that was copied: a tensor that is given other memory (`parameter.data = ...`) cannot get this again.
         self.alias = tensor.detach()
-        self.version = -1 if tensor.is_inference() else tensor._version  # tensors of inference mode count no writes
+        self._version = -1 if tensor.is_inference() else tensor._version  # tensors of inference mode count no writes
 
     def differs_from(self, given: Any) -> bool:
         """Whether a tensor is another one, was written to, or has other memory, shape or strides."""
         return (
-            given is not self.tensor
-            or (self.version >= 0 and given._version != self.version)
+            given is not self._tensor()
+            or given is None
+            or (self._version >= 0 and given._version != self._version)
             or not given.is_set_to(self.alias)
         )
+
+    def is_not(self, given: Any) -> bool:
+        """Whether a tensor is another one, whatever is in it."""
+        return given is None or given is not self._tensor()
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether the tensor is gone."""
+        return self._tensor() is None
 
 
 def _written_arguments(node: fx.Node) -> Iterable[Any]:

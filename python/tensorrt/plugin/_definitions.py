@@ -15,7 +15,9 @@ _NONE = inspect.Parameter.empty
 
 
 def parse_id(plugin_id):
-    """Returns namespace and name of "namespace::name"; ValueError where it is not that."""
+    """Returns namespace and name of "namespace::name"; TypeError or ValueError where it is not that."""
+    if not isinstance(plugin_id, str):
+        raise TypeError(f"a plugin's id is a str, 'namespace::name', not {plugin_id!r}")
     parts = plugin_id.split("::")
     if len(parts) != 2 or not parts[1]:
         raise ValueError(f"'{plugin_id}' is no plugin's id; that is 'namespace::name'")

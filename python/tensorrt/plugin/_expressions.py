@@ -210,10 +210,12 @@ class SizeTensorShapeExpr(ShapeExpr):
 
     @property
     def is_size_tensor(self) -> bool:
+        """bool: True."""
         return True
 
     @property
     def is_constant(self) -> bool:
+        """bool: False. RuntimeError where the expression is fake."""
         if self._is_fake:
             raise RuntimeError("a fake SizeTensorShapeExpr has no value: no shapes are computed now (see is_fake)")
         return False

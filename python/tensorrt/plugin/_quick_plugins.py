@@ -1,5 +1,6 @@
 """Quick plugins as the library sees them: the interfaces around a definition's functions."""
 
+from ._autotune import AutoTuneCombination
 from ._expressions import KernelLaunchParams, ShapeExpr, ShapeExprs, SymExprs, SymInt32, building
 from ._parent import trt
 from ._tensors import Shape, Tensor, TensorDesc
@@ -111,6 +112,10 @@ class _QuickPlugin(trt.IPluginV3, trt.IPluginV3QuickCore):
             *self._inputs, *self._values(definition.autotune_attributes), tuple(self._outputs)
         )
         for combination in [found] if not isinstance(found, (list, tuple)) else found:
+            if not isinstance(combination, AutoTuneCombination):
+                raise TypeError(
+                    f"autotune function of '{definition.plugin_id}': it returned {found!r}; a list of AutoTuneCombination is needed"
+                )
             yield from combination._combinations(len(in_out))
 
     def get_supported_format_combinations(self, in_out, num_inputs):

@@ -250,6 +250,7 @@ class SizeTensorDesc(TensorDesc):
 
     @property
     def is_size_tensor(self) -> bool:
+        """bool: True."""
         return True
 
     @property
