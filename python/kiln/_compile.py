@@ -13,7 +13,7 @@ from ._device import choose_device, engines_on
 from ._engine import Engine, load_plugins
 from ._errors import Error, Message, Messages, log, make_logger, make_recorder
 from ._files import as_path, check_writable, replace_file
-from ._progress import choose_bar, make_monitor
+from ._progress import make_monitor, shown_bar
 from ._shapes import Range, check_range, make_profiles
 
 _PRECISIONS = (None, "fp32", "tf32", "fp16", "bf16", "int8", "best")
@@ -196,11 +196,7 @@ class _TimingCache:
 def _build(builder: Any, network: Any, config: Any, bar: Any, name: str, messages: Messages, calibrator: Any) -> Any:
     monitor = make_monitor(bar)
     config.progress_monitor = monitor
-    plan = None
-    try:
-        plan = builder.build_serialized_network(network, config)
-    finally:
-        bar.close(plan is not None)
+    plan = builder.build_serialized_network(network, config)
     for failure in (monitor.failure, calibrator.failure if calibrator is not None else None):
         if failure is not None:
             raise failure
@@ -266,13 +262,12 @@ def compile(
     cache = _TimingCache(timing_cache) if timing_cache is not None else None
     batches = read_calibration(calibration, precision) if calibration is not None else None
     name = name or source.name
-    bar = choose_bar(progress, name[:_LONGEST_TITLE])
     trt = bindings()
     _, ordinal = choose_device(device)
     messages = Messages()
     logger = make_logger(messages)
     recorder = make_recorder(messages)
-    with engines_on(ordinal):
+    with engines_on(ordinal), shown_bar(progress, name[:_LONGEST_TITLE]) as bar:
         builder = trt.Builder(logger)
         builder.error_recorder = recorder
         load_plugins(builder.get_plugin_registry(), plugins, name, messages)

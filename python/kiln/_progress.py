@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import html
 import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ._bindings import bindings
@@ -165,8 +166,19 @@ def _in_notebook() -> bool:
     return shell is not None and type(shell).__name__ == "ZMQInteractiveShell"
 
 
-def choose_bar(progress: Any, title: str) -> Any:
-    """The bar that the argument `progress` of `compile` asks for."""
+@contextlib.contextmanager
+def shown_bar(progress: Any, title: str) -> Iterator[Any]:
+    """The bar that the argument `progress` of `compile` asks for. It is closed at the end, also where the model cannot be read."""
+    bar = _choose_bar(progress, title)
+    succeeded = False
+    try:
+        yield bar
+        succeeded = True
+    finally:
+        bar.close(succeeded)
+
+
+def _choose_bar(progress: Any, title: str) -> Any:
     if progress is None:
         if _in_notebook():
             return NotebookBar(title)

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import kiln
+from kiln import _progress
 
 QUICK = {"optimization_level": 0, "tf32": False, "progress": False}
 
@@ -442,6 +443,33 @@ def test_progress_is_told_and_may_end_the_build(capsys):
     assert "built in" in written and "%" in written
     kiln.compile(model)
     assert capsys.readouterr().err == "", "no bar where stderr is no terminal"
+
+
+def test_a_bar_is_closed_where_nothing_is_built(monkeypatch):
+    """A bar of tqdm, or of a notebook, stays as it is otherwise."""
+
+    class Bar(_progress.TerminalBar):
+        closed = []
+
+        def close(self, succeeded):
+            super().close(succeeded)
+            self.closed.append(succeeded)
+
+    monkeypatch.setattr(_progress, "TerminalBar", Bar)
+    model, _, _ = kiln_models.affine()
+
+    def refuse(network, config):
+        raise KeyError("of the program")
+
+    with pytest.raises(kiln.Error, match="cannot be imported"):
+        kiln.compile(b"no model", progress=True)
+    with pytest.raises(ValueError, match="leaves extents open"):
+        kiln.compile(model, progress=True)
+    with pytest.raises(KeyError, match="of the program"):
+        kiln.compile(model, shapes={"x": (2, 4)}, configure=refuse, progress=True)
+    assert Bar.closed == [False] * 3
+    kiln.compile(model, shapes={"x": (2, 4)}, progress=True)
+    assert Bar.closed == [False] * 3 + [True]
 
 
 def test_ctrl_c_ends_a_build(caplog):
