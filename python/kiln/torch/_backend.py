@@ -227,7 +227,7 @@ class _Compiled:
         self._changes = dict.fromkeys(weights, 0)
         self._lock = threading.Lock()
         self._known: tuple[_Engines, ...] = ()
-        self._last = self._build(weights)
+        self._last: _Engines | None = self._build(weights)
 
     def _build(self, weights: dict[int, torch.Tensor]) -> _Engines:
         owner = weakref.ref(self)
@@ -236,6 +236,8 @@ class _Compiled:
             self = owner()
             if self is not None:
                 self._known = tuple(engines for engines in self._known if not engines.are_dead)
+                if self._last is not None and self._last.are_dead:
+                    self._last = None
 
         made = _Engines(self._graph, weights, self._settings, ended)
         self._known = (*self._known, made)
@@ -245,7 +247,7 @@ class _Compiled:
 
     def __call__(self, args: list[Any]) -> Any:
         engines = self._last
-        if not engines.fit(args):
+        if engines is None or not engines.fit(args):
             engines = self._last = self._find(args) or self._renew(args)
         given = list(args)
         args.clear()
