@@ -16,6 +16,7 @@
 #include "api/base/private_entry.h"
 #include "callback.h"
 #include "convert.h"
+#include "gil.h"
 #include "lifetime.h"
 
 namespace kiln::python {
@@ -87,7 +88,7 @@ void gather(nb::handle into, const nb::list& arrays) {
   if (size != target.size_bytes())
     throw std::invalid_argument("arrays of " + std::to_string(size) + " bytes do not fill " +
                                 std::to_string(target.size_bytes()));
-  const nb::gil_scoped_release released;
+  const PythonUnlock unlocked;
   const size_t half = std::max(1u, std::thread::hardware_concurrency() / 2);  // of the cores, for others run meanwhile
   const size_t count = std::clamp(size / kBytesOfThread, size_t{1}, std::min(kMostThreads, half));
   const auto copy = [&](size_t i) { copy_span(target.data(), parts, size * i / count, size * (i + 1) / count); };
