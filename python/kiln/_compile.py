@@ -7,6 +7,7 @@ import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ._arguments import check_configure, check_flag, check_number
 from ._bindings import bindings
 from ._calibration import read_calibration, set_calibrator
 from ._device import choose_device, engines_on
@@ -131,15 +132,6 @@ def _add_profiles(
             raise Error(f"profile {i} does not fit the network")
 
 
-def _check_number(argument: str, value: int | None, most: int) -> None:
-    if value is None:
-        return
-    if not hasattr(value, "__index__"):
-        raise TypeError(f"{argument} is {value!r}; it may be an int from 0 to {most}")
-    if not 0 <= value <= most:
-        raise ValueError(f"{argument} is {value}; it may be from 0 to {most}")
-
-
 def _set_precision(trt: Any, config: Any, precision: str | None, tf32: bool | None) -> None:
     flags = trt.BuilderFlag
     if tf32 is None:
@@ -255,8 +247,17 @@ def compile(
     """
     if precision not in _PRECISIONS:
         raise ValueError(f"precision is {precision!r}; it may be one of {_PRECISIONS}")
-    _check_number("optimization_level", optimization_level, 5)
-    _check_number("workspace", workspace, 2**63 - 1)
+    if optimization_level is not None:
+        check_number("optimization_level", optimization_level, 0, 5)
+    if workspace is not None:
+        check_number("workspace", workspace, 0, 2**63 - 1)
+    if tf32 is not None:
+        check_flag("tf32", tf32)
+    check_flag("refittable", refittable)
+    if configure is not None:
+        check_configure(configure)
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"name is {name!r}; a str is needed")
     shape_ranges, value_ranges = make_profiles(shapes, "shapes"), make_profiles(values, "values", negative=True)
     source = _source_of(model)
     cache = _TimingCache(timing_cache) if timing_cache is not None else None

@@ -12,7 +12,7 @@ import pathlib
 import sys
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,11 +61,11 @@ keep_dynamo_out._torchdynamo_disable_msg = "an engine's call is outside of graph
 
 def load_plugins(registry: Any, plugins: Sequence[str | os.PathLike], name: str, messages: Messages) -> None:
     """Loads libraries of plugins for the engine called `name`; raises `Error` for one that cannot be loaded."""
-    if isinstance(plugins, (str, bytes, os.PathLike)):
+    if isinstance(plugins, (str, bytes, os.PathLike)) or not isinstance(plugins, Iterable):
         raise TypeError(f"plugins is {plugins!r}; a list of paths is needed")
-    for library in plugins:
-        if registry.load_library(os.fspath(library)) is None:
-            raise Error(f"{name}: plugins={os.fspath(library)!r} cannot be loaded", messages.take())
+    for library in [str(as_path(library, "an item of plugins")) for library in plugins]:
+        if registry.load_library(library) is None:
+            raise Error(f"{name}: plugins={library!r} cannot be loaded", messages.take())
 
 
 class Engine:

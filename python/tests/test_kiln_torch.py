@@ -337,7 +337,7 @@ def test_options_that_are_none():
         ({"presicion": "fp16"}, "'presicion' is no option"),
         ({"precision": "int3"}, "precision is"),
         ({"min_block_size": "two"}, "min_block_size is 'two'; it may be an int"),
-        ({"max_extent_factor": 0}, "max_extent_factor is 0; it must be"),
+        ({"max_extent_factor": 0}, "max_extent_factor is 0; it may be from 1 on"),
         ({"tf32": "yes"}, "tf32 is 'yes'; it may be True or False"),
         ({"strict": 1}, "strict is 1; it may be"),
         ({"configure": 3}, "configure is 3; it may be a function"),

@@ -7,6 +7,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .._arguments import check_configure, check_flag, check_number
+
 _PRECISIONS = (None, "fp32", "tf32", "fp16", "bf16", "best")
 
 
@@ -15,7 +17,7 @@ class Settings:
     """What `torch.compile(..., options=...)` and `kiln.torch.compile` may be told."""
 
     precision: str | None = None
-    """As in `kiln.compile`; None keeps the module's own types."""
+    """As in `kiln.compile`, which has "int8", too; None keeps the module's own types."""
     tf32: bool | None = None
     """Whether products of FP32 may round to TF32; None asks `torch.get_float32_matmul_precision()`."""
     min_block_size: int = 3
@@ -27,10 +29,15 @@ class Settings:
     watch_weights: bool = True
     """Whether each call looks for weights that have changed since the engine was built."""
     optimization_level: int | None = None
+    """From 0, fastest to build, to 5."""
     workspace: int | None = None
+    """Bytes that a run of an engine may use beside its tensors."""
     timing_cache: str | os.PathLike | None = None
+    """A file that makes later builds of like graphs faster, as in `kiln.compile`."""
     progress: Any = None
+    """What shows how far a build is, as in `kiln.compile`; a graph may take several builds."""
     configure: Callable[[Any, Any], Any] | None = None
+    """Is called with the network and the builder's config before each build, as in `kiln.compile`."""
 
     @staticmethod
     def of(options: Mapping[str, Any] | None) -> Settings:
@@ -44,15 +51,11 @@ class Settings:
         if settings.precision not in _PRECISIONS:
             raise ValueError(f"precision is {settings.precision!r}; it may be one of {_PRECISIONS}")
         for name in ("min_block_size", "max_extent_factor"):
-            value = getattr(settings, name)
-            if not isinstance(value, int):
-                raise TypeError(f"{name} is {value!r}; it may be an int from 1 on")
-            if value < 1:
-                raise ValueError(f"{name} is {value}; it must be at least 1")
-        for name in ("tf32", "strict", "watch_weights"):
-            value = getattr(settings, name)
-            if not isinstance(value, bool) and not (name == "tf32" and value is None):
-                raise TypeError(f"{name} is {value!r}; it may be True or False")
-        if settings.configure is not None and not callable(settings.configure):
-            raise TypeError(f"configure is {settings.configure!r}; it may be a function(network, config)")
+            check_number(name, getattr(settings, name), 1)
+        for name in ("strict", "watch_weights"):
+            check_flag(name, getattr(settings, name))
+        if settings.tf32 is not None:
+            check_flag("tf32", settings.tf32)
+        if settings.configure is not None:
+            check_configure(settings.configure)
         return settings
