@@ -205,6 +205,21 @@ class _DLTensor(ctypes.Structure):
     ]
 
 
+class _DLVersionedTensor(ctypes.Structure):
+    """What a capsule of DLPack 1 holds."""
+
+    _fields_ = [
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("context", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("tensor", _DLTensor),
+    ]
+
+
+_DLPACK_VERSION = (1, 0)
+_DLPACK_READ_ONLY = 1  # of the flags
 _DLPACK_TYPES = {
     (0, 8): "int8",
     (0, 16): "int16",
@@ -247,6 +262,26 @@ def _device_told(array: Any) -> tuple[int, int]:
         return int(kind), int(ordinal)
     except (TypeError, ValueError):
         raise TypeError(f"answered {told!r} to __dlpack_device__; two numbers are needed") from None
+
+
+def _export(array: Any, **arguments: Any) -> Any:
+    """An array's capsule: of DLPack 1, which says whether the memory is read-only, or of an earlier one."""
+    try:
+        return array.__dlpack__(max_version=_DLPACK_VERSION, **arguments)
+    except TypeError:  # does not know the argument
+        return array.__dlpack__(**arguments)
+
+
+def _read_capsule(capsule: Any) -> tuple[_DLTensor, bool]:
+    """The tensor that a capsule holds, and whether it may be written to."""
+    if _is_capsule(capsule, b"dltensor_versioned"):
+        held = _DLVersionedTensor.from_address(_pointer_of(capsule, b"dltensor_versioned"))
+        if held.major != _DLPACK_VERSION[0]:
+            raise TypeError(f"has a capsule of DLPack {held.major}.{held.minor}, of which another version was asked for")
+        return held.tensor, not held.flags & _DLPACK_READ_ONLY
+    if _is_capsule(capsule, b"dltensor"):
+        return _DLTensor.from_address(_pointer_of(capsule, b"dltensor")), True
+    raise TypeError(f"answered {capsule!r} to __dlpack__; a capsule 'dltensor' is needed")
 
 
 class _OtherFamily:
@@ -303,16 +338,14 @@ class DlpackFamily(_OtherFamily):
     def view(self, array: Any) -> View:
         kind, ordinal = _device_told(array)
         if kind in _DLPACK_HOST:
-            device, capsule = HOST, array.__dlpack__()
+            device, capsule = HOST, _export(array)
         elif kind in _DLPACK_CUDA:
             device = int(ordinal)
             # 1 is the legacy default stream: the producer's work is ordered before what follows on it.
-            capsule = array.__dlpack__(stream=self.stream(device) or 1)
+            capsule = _export(array, stream=self.stream(device) or 1)
         else:
             raise TypeError(f"is on a device of DLPack's kind {kind}; the host and CUDA devices are known")
-        if not _is_capsule(capsule, b"dltensor"):
-            raise TypeError(f"answered {capsule!r} to __dlpack__; a capsule 'dltensor' is needed")
-        tensor = _DLTensor.from_address(_pointer_of(capsule, b"dltensor"))
+        tensor, is_writable = _read_capsule(capsule)
         dtype = _DLPACK_TYPES.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
         if dtype is None:
             raise TypeError(f"has DLPack's type ({tensor.code}, {tensor.bits}, {tensor.lanes}), which engines do not have")
@@ -320,7 +353,7 @@ class DlpackFamily(_OtherFamily):
         strides = tuple(tensor.strides[: tensor.rank]) if tensor.strides else None
         pointer = (tensor.data or 0) + tensor.byte_offset
         seen = View(pointer, shape, dtype, device, _is_contiguous(shape, strides), (array, capsule))
-        seen.strides = strides
+        seen.strides, seen.writable = strides, is_writable
         return seen
 
 

@@ -311,7 +311,7 @@ class Slot:
             return self._enqueue(views, family, lead, given, handle)
 
     def _wait_for_producers(self, views: list[View], handle: int) -> None:
-        for producer in {view.producer for view in views} - {None, handle}:
+        for producer in {view.producer for view in views if view.producer is not None} - {handle}:
             _on(self._ordinal, driver().synchronize, producer)
 
     def _enqueue(self, views: list[View], family: Any, lead: Any, given: list[Any] | None, handle: int) -> list[Any]:

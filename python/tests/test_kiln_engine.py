@@ -231,6 +231,32 @@ def test_other_arrays(affine, wrap):
     close(y, expected(x))
 
 
+class FormerDlpack(OnlyDlpack):
+    """Of a library that has DLPack before version 1."""
+
+    def __dlpack__(self):
+        return self._array.__dlpack__()
+
+
+@pytest.mark.parametrize("wrap", (OnlyDlpack, FormerDlpack), ids=lambda wrap: wrap.__name__)
+def test_arrays_of_dlpack_as_results(affine, wrap):
+    engine, expected = affine
+    x, y = rows(2), np.zeros((2, 3), "f")
+    engine(wrap(x), out=wrap(y))
+    close(y, expected(x))
+
+
+def test_arrays_of_dlpack_that_are_read_only(affine):
+    """They may be read, as JAX's, and not be written to."""
+    engine, expected = affine
+    x, y = rows(2), np.zeros((2, 3), "f")
+    x.flags.writeable = y.flags.writeable = False
+    close(engine(OnlyDlpack(x)), expected(x))
+    with pytest.raises(ValueError, match="output 'y' in out= is read-only"):
+        engine(x, out=OnlyDlpack(y))
+    assert not y.any()
+
+
 def test_no_copy_is_made_of_inputs(affine):
     """The engine reads the array's own memory: what is written there is what the next call sees."""
     engine, expected = affine
