@@ -21,7 +21,7 @@ from ._arrays import HOST, View, family_of, numpy_dtype, where_is
 from ._bindings import bindings
 from ._context import Slot
 from ._device import choose_device, current_device, engines_on
-from ._errors import Error, Messages, ShapeError, make_logger, make_recorder
+from ._errors import Error, Messages, ShapeError, counted, make_logger, make_recorder
 from ._files import as_path, replace_file
 from ._profile import Profile, make_profiler, mean_times
 from ._shapes import Range, Shape
@@ -238,7 +238,7 @@ class Engine:
                 raise TypeError(f"{self.name}: inputs come as one dict or by keywords, not as both")
             named, arrays = arrays[0], ()
         if len(arrays) > len(names):
-            raise TypeError(f"{self.name} takes {len(names)} inputs, {list(names)}; {len(arrays)} were given")
+            raise TypeError(f"{self.name} takes {counted(len(names), 'input')}, {list(names)}; {len(arrays)} were given")
         found = dict(zip(names, arrays))
         for name, array in named.items():
             if name not in names:
@@ -349,7 +349,7 @@ class Engine:
             return [out.get(name) for name in names]
         found = list(out) if isinstance(out, (tuple, list)) else [out]
         if len(found) != len(names):
-            raise TypeError(f"{self.name} has {len(names)} outputs, {list(names)}; out= has {len(found)}")
+            raise TypeError(f"{self.name} has {counted(len(names), 'output')}, {list(names)}; out= has {len(found)}")
         return found
 
     # Contexts.
@@ -446,7 +446,7 @@ class Engine:
     def example_inputs(self, profile: int = 0, seed: int = 0) -> list[np.ndarray]:
         """Numpy arrays of the shapes that a profile is tuned for: random floats from 0 to 1, integers of zero."""
         if not 0 <= profile < self.num_profiles:
-            raise ValueError(f"{self.name}: profile is {profile}; there are {self.num_profiles}, from 0 on")
+            raise ValueError(f"{self.name}: profile is {profile}; the engine has {counted(self.num_profiles, 'profile')}, from 0 on")
         random = np.random.default_rng(seed)
         made = []
         for tensor in self.inputs:

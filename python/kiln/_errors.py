@@ -33,6 +33,11 @@ class Message:
         return self.text
 
 
+def counted(count: int, noun: str) -> str:
+    """Words for a number of things: '1 input', '2 inputs'."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 class Error(RuntimeError):
     """A build, a load or a run failed. `messages` has all that the error recorder and the log were told meanwhile."""
 

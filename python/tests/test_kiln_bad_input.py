@@ -77,7 +77,7 @@ def test_unaligned_memory(engine):
     "arguments, named, text",
     [
         ((), {}, "missing input 'x'"),
-        ((X, X), {}, r"takes 1 inputs, \['x'\]; 2 were given"),
+        ((X, X), {}, r"takes 1 input, \['x'\]; 2 were given"),
         ((), {"z": X}, "has no input 'z'"),
         ((X,), {"x": X}, "by position and by name"),
         (({"x": X},), {"x": X}, "not as both"),
@@ -94,7 +94,7 @@ def test_arguments(engine, arguments, named, text):
         (np.zeros((2, 3), "d"), TypeError, "output 'y' in out= is of float64"),
         (np.zeros((3, 3), "f"), ValueError, r"has shape \(3, 3\); \(2, 3\) is needed"),
         (np.zeros((3, 2), "f").T, ValueError, "not contiguous"),
-        ([np.zeros((2, 3), "f")] * 2, TypeError, r"has 1 outputs, \['y'\]; out= has 2"),
+        ([np.zeros((2, 3), "f")] * 2, TypeError, r"has 1 output, \['y'\]; out= has 2"),
         ({"z": np.zeros((2, 3), "f")}, TypeError, "has no output 'z'"),
         ("y", TypeError, "a str"),
     ],
@@ -378,7 +378,7 @@ def test_runs(engine):
     with pytest.raises(TypeError, match="warmup is 1.5; an int is needed"):
         engine.profile(X, warmup=1.5)
     for profile in (-1, 1):
-        with pytest.raises(ValueError, match=f"affine: profile is {profile}; there are 1, from 0 on"):
+        with pytest.raises(ValueError, match=f"affine: profile is {profile}; the engine has 1 profile, from 0 on"):
             engine.example_inputs(profile)
 
 

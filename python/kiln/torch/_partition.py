@@ -12,7 +12,7 @@ from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
 from .._device import choose_device
-from .._errors import Error, log
+from .._errors import Error, counted, log
 from ._emitter import Unsupported, aten, is_number, value_of, why_unsupported
 from ._part import Part
 from ._settings import Settings
@@ -42,7 +42,7 @@ class Report:
         """Names of the module's parameters and buffers that engines hold."""
 
     def __str__(self) -> str:
-        text = f"{self.num_in_engines} of {self.num_operators} operators in {len(self.engines)} engines"
+        text = f"{self.num_in_engines} of {self.num_operators} operators in {counted(len(self.engines), 'engine')}"
         if self.in_pytorch:
             text += "; in PyTorch:" + "".join(f"\n  {name}: {reason}" for name, reason in self.in_pytorch.items())
         return text
@@ -252,7 +252,7 @@ def _without_proved_assertions(graph: fx.Graph) -> fx.Graph:
 def _check_strict(reasons: dict[str, str], settings: Settings) -> None:
     if settings.strict and reasons:
         name, reason = next(iter(reasons.items()))
-        raise Error(f"strict: {len(reasons)} operators have no converter; the first is {name}: {reason}")
+        raise Error(f"strict: {counted(len(reasons), 'operator')} would stay in PyTorch; the first is {name}: {reason}")
 
 
 def _try(module: fx.GraphModule, reasons: dict[str, str], settings: Settings, device: torch.device, title: str,
