@@ -236,7 +236,7 @@ def compile(
         arrays, in the shapes that the build tunes for; or the path of a calibration cache that TensorRT or Kiln wrote.
         They give "int8" its scales, and with "fp16" and "best" keep layers in FP32 that would leave FP16's range.
     plugins: libraries of plugins to load first.
-    refittable: whether weights of the engine can be replaced later.
+    refittable: whether weights of the engine can be replaced later; an error for now, since Kiln has no refit yet.
     progress: None shows a bar in a terminal or a notebook, True always, False never, "tqdm" by that package; a
         function(fraction, text) is told, and ends the build by returning False.
     configure: is called with the network and the builder's config, objects of the module tensorrt, before the build.
