@@ -242,6 +242,17 @@ def test_strict_refuses_what_kiln_lacks():
         torch.compile(WithGap().eval(), backend="kiln", options={"strict": True})(torch.rand(3, 4))
 
 
+def test_strict_refuses_small_parts():
+    """They stay in PyTorch for being small: an error says so, and what helps."""
+    module, x = torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Sigmoid()).eval(), torch.rand(2, 3)
+    text = "strict: 2 operators would stay in PyTorch; the first is relu: fewer than min_block_size=3 operators"
+    with pytest.raises(kiln.Error, match=text):
+        kiln.torch.compile(module, x, strict=True, **QUICK)
+    close(kiln.torch.compile(module, x, strict=True, min_block_size=1, **QUICK)(x), module(x))
+    views = torch.nn.Flatten(0).eval()  # no work for an engine
+    close(kiln.torch.compile(views, x, strict=True, **QUICK)(x), views(x))
+
+
 def test_small_parts_stay_in_pytorch():
     module, x = WithGap().eval(), torch.rand(3, 4)
     compiled = torch.compile(module, backend="kiln", options={**QUICK, "min_block_size": 100})

@@ -113,6 +113,7 @@ def _divide(module: fx.GraphModule, reasons: dict[str, str], settings: Settings)
     """Replaces parts of the graph by modules, and returns these modules' names."""
     partitioner = CapabilityBasedPartitioner(module, _Support(reasons), allows_single_node_partition=True)
     chosen = []
+    small: dict[str, str] = {}
     for partition in partitioner.propose_partitions():
         nodes = list(partition.nodes)
         count = sum(map(_counts, nodes))
@@ -123,6 +124,9 @@ def _divide(module: fx.GraphModule, reasons: dict[str, str], settings: Settings)
         for node in nodes:
             if not is_number(node):
                 reasons.setdefault(node.name, reason if count else "another view of memory, which is no work for an engine")
+                if _counts(node):
+                    small[node.name] = reason
+    _check_strict(small, settings)
     before = {node.name for node in module.graph.nodes}
     partitioner.fuse_partitions(chosen, prefix="kiln_part_")
     return [n.name for n in module.graph.nodes if n.op == "call_module" and n.name not in before]

@@ -23,7 +23,8 @@ class Settings:
     min_block_size: int = 3
     """The least number of operators that an engine is built for; fewer stay in PyTorch."""
     strict: bool = False
-    """Whether an operator that stays in PyTorch, or a part that cannot be built, is an error."""
+    """Whether an operator that stays in PyTorch is an error, also for being one of few (`min_block_size`), and a part that
+    cannot be built. Other views of memory are no work for an engine, and no error."""
     max_extent_factor: int = 4
     """How many times the first extent an axis without a given maximum may have before its engine is built anew."""
     watch_weights: bool = True
