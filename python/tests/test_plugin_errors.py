@@ -7,35 +7,11 @@ import pytest
 import tensorrt as trt
 from networks import Bench
 from plugins import Scale, ScaleCreator
+from running import Recorder
 from stand_in import run_on_stand_in
 
 X = np.arange(6, dtype=np.float32)
 REGISTRY = trt.get_plugin_registry()
-
-
-class Recorder(trt.IErrorRecorder):
-    def __init__(self):
-        trt.IErrorRecorder.__init__(self)
-        self.errors = []
-
-    def num_errors(self):
-        return len(self.errors)
-
-    def get_error_code(self, index):
-        return self.errors[index][0]
-
-    def get_error_desc(self, index):
-        return self.errors[index][1]
-
-    def has_overflowed(self):
-        return False
-
-    def clear(self):
-        self.errors.clear()
-
-    def report_error(self, code, text):
-        self.errors.append((code, text))
-        return True
 
 
 @pytest.fixture(autouse=True)
