@@ -75,6 +75,16 @@ def value(name, check, doc, default=MISSING):
     `check` returns what is kept of a value, as its annotation says, or raises TypeError. Without a default, reading before it is set raises
     AttributeError.
     """
+    return _property(name, check, doc, default, None)
+
+
+def value_of_both(name, check, doc):
+    """A property as `value` makes it, which the program may set on an object in C++, too."""
+    return _property(name, check, doc, MISSING, setattr)
+
+
+def _property(name, check, doc, default, set_native):
+    """`set_native` sets the value of an object in C++; None where that is read-only."""
 
     def read(self):
         if self._native is not None:
@@ -85,12 +95,16 @@ def value(name, check, doc, default=MISSING):
         return found
 
     def write(self, new):
-        if self._native is not None:
+        if self._native is not None and set_native is None:
             raise AttributeError(f"{name} of an object in C++ is read-only")
         try:
-            self.__dict__[name] = check(new)
+            kept = check(new)
         except TypeError as failure:
             raise TypeError(f"{type(self).__name__}.{name}: {failure}") from None
+        if self._native is not None:
+            set_native(self._native, name, kept)
+        else:
+            self.__dict__[name] = kept
 
     read.__annotations__["return"] = check.__annotations__["return"]
     return property(read, write, doc=doc)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._interface import IVersionedInterface, native_of, only_called_by_the_library, str_value, value
+from ._interface import IVersionedInterface, native_of, only_called_by_the_library, str_value, value, value_of_both
 from ._plugin_fields import PluginFieldCollection_
 
 if TYPE_CHECKING:
@@ -44,22 +44,7 @@ class IPluginCreator(IPluginCreatorInterface):
     plugin_version = value("plugin_version", str_value, _VERSION)
     field_names = value("field_names", _fields_value, _FIELDS)
 
-    @property
-    def plugin_namespace(self) -> str:
-        """str: namespace of the plugins, often ''. Registering the creator sets it."""
-        if self._native is not None:
-            return self._native.plugin_namespace
-        try:
-            return self.__dict__["plugin_namespace"]
-        except KeyError:
-            raise AttributeError(f"{type(self).__name__}.plugin_namespace is not set") from None
-
-    @plugin_namespace.setter
-    def plugin_namespace(self, new: str) -> None:
-        if self._native is not None:
-            self._native.plugin_namespace = str_value(new)
-        else:
-            self.__dict__["plugin_namespace"] = str_value(new)
+    plugin_namespace = value_of_both("plugin_namespace", str_value, "str: namespace of the plugins, often ''. Registering the creator sets it.")
 
     def create_plugin(self, name: str, field_collection: PluginFieldCollection_) -> IPluginV2 | None:
         """Returns a plugin for a layer of this name, with these attributes; None if that is not possible."""

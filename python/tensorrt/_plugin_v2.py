@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import tensorrt as _library
-from ._interface import IVersionedInterface, int_value, native_of, only_called_by_the_library, str_value, value
+from ._interface import IVersionedInterface, int_value, native_of, only_called_by_the_library, str_value, value, value_of_both
 
 if TYPE_CHECKING:
     from .tensorrt import (
@@ -37,22 +37,7 @@ class IPluginV2(IVersionedInterface):
         "plugin_version", str_value, "str: version by which its creator is found; set by a plugin in Python."
     )
 
-    @property
-    def plugin_namespace(self) -> str:
-        """str: namespace of its creator."""
-        if self._native is not None:
-            return self._native.plugin_namespace
-        try:
-            return self.__dict__["plugin_namespace"]
-        except KeyError:
-            raise AttributeError(f"{type(self).__name__}.plugin_namespace is not set") from None
-
-    @plugin_namespace.setter
-    def plugin_namespace(self, new: str) -> None:
-        if self._native is not None:
-            self._native.plugin_namespace = str_value(new)
-        else:
-            self.__dict__["plugin_namespace"] = str_value(new)
+    plugin_namespace = value_of_both("plugin_namespace", str_value, "str: namespace of its creator.")
 
     @property
     def tensorrt_version(self) -> int:
