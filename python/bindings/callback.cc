@@ -143,8 +143,10 @@ int& NestedCall::depth() noexcept {
 }
 
 bool defines(nb::handle object, const char* method) {
-  // What the interfaces themselves define is no function of Python's, and has no code.
-  return nb::hasattr(nb::getattr(object.type(), method, nb::none()), "__code__");
+  const nb::object found = nb::getattr(object.type(), method, nb::none());
+  // What the interfaces themselves define is of nanobind's type of methods. A program's may be of any type: decorators
+  // make others than functions.
+  return !found.is_none() && !found.type().is(nb::type<nvinfer1::ILogger>().attr("log").type());
 }
 
 void report_missing(CallbackName name) noexcept { report_failure(name, "is needed, and the class does not define it"); }

@@ -1,5 +1,6 @@
 """Callbacks that cause themselves: by a call of the library, by memory that Python frees meanwhile, by a call of the base."""
 
+import functools
 import gc
 
 import tensorrt as trt
@@ -40,6 +41,30 @@ def test_callbacks_that_cause_themselves():
     runtime.error_recorder = recorder
     assert runtime.deserialize_cuda_engine(b"no plan") is None
     assert len(recorder.errors) == len(logger.errors()) == 2
+
+
+class Counted:
+    """A decorator that makes an object of its own of a method."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __get__(self, owner, kind=None):
+        return self if owner is None else functools.partial(self.function, owner)
+
+
+def test_decorated_methods_that_cause_themselves():
+    class Again(Messages):
+        @Counted
+        def log(self, severity, msg):
+            Messages.log(self, severity, msg)
+            if len(self.texts) < 3:
+                trt.Runtime(self).deserialize_cuda_engine(b"no plan")
+
+    with Unraisable() as raised:
+        logger = Again()
+        assert trt.Runtime(logger).deserialize_cuda_engine(b"no plan") is None
+    assert len(logger.errors()) == 3 and not raised
 
 
 def test_a_build_within_a_monitor_of_the_same_monitor():
