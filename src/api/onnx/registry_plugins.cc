@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "api/build/expand_plugins.h"
 #include "api/run/plugin_services.h"
 #include "plugin/creators.h"
 
@@ -59,6 +60,10 @@ Result<ops::Plugin> RegistryPlugins::make(const onnx::PluginNode& node) {
     request = TRY(in_context(request_of(node.attributes, network_), [&] { return str(node.identity); }));
   const plugin::Services services = TRY(plugin_services(network_.reporter(), network_.gpu_allocator()));
   return plugin::create_plugin(*creator, node.identity, node.layer, node.attributes, request, services);
+}
+
+bool RegistryPlugins::needs_int32(const ops::Plugin& made, std::span<const DType> before) {
+  return api::needs_int32(made, before);
 }
 
 }  // namespace kiln::api
