@@ -136,7 +136,8 @@ class V2Plugin final : public PluginObject {
     CHECK(is_initialized_);
     TRY(Attaching::require_outside(*this));
     const Attaching call(*this);
-    return V2Instance::attach(plugin_, identity_, services_);
+    const FailureScope failure;
+    return failure.explained(V2Instance::attach(plugin_, identity_, services_), identity_);
   }
   /// Called once, before anyone attaches it.
   Status initialize() const {

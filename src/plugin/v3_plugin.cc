@@ -102,8 +102,10 @@ class V3Instance final : public PluginInstance {
     inputs_ = descs_of(inputs);
     outputs_ = descs_of(outputs);
     const PluginStream::Call call(stream_);
-    return returned(identity_, "onShapeChange",
-                    runtime_->onShapeChange(inputs_.data(), count_of(inputs_), outputs_.data(), count_of(outputs_)));
+    const FailureScope failure;
+    const int32_t code =
+        runtime_->onShapeChange(inputs_.data(), count_of(inputs_), outputs_.data(), count_of(outputs_));
+    return failure.explained(returned(identity_, "onShapeChange", code), identity_);
   }
 
   Status enqueue(const PluginRun& run) override {
@@ -170,7 +172,8 @@ class V3Plugin final : public PluginObject {
     CHECK(parts_.runtime);
     TRY(Attaching::require_outside(*this));
     const Attaching call(*this);
-    return V3Instance::attach(*plugin_, *parts_.runtime, identity_, tactic, services_);
+    const FailureScope failure;
+    return failure.explained(V3Instance::attach(*plugin_, *parts_.runtime, identity_, tactic, services_), identity_);
   }
   /// As the program has it.
   nv::IPluginV3& plugin() const { return around_ == Around::kNothing ? *plugin_ : quick_within(*plugin_); }
