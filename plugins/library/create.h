@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,7 +30,7 @@ P* create(const Definition& definition, const nv::PluginFieldCollection* given,
   return guarded(definition, "createPlugin", static_cast<P*>(nullptr), [&]() -> Result<P*> {
     Plugin plugin = TRY(make_plugin(definition, TRY(Fields::of(given, definition.fields))));  // before `new` allocates
     warn_of_unknown(definition, *given);
-    return new P(std::move(plugin), plugin_namespace);
+    return new P(std::make_shared<const Plugin>(std::move(plugin)), plugin_namespace);
   });
 }
 
