@@ -40,7 +40,7 @@ std::vector<std::string> told_with(const char* another) {
 
 TEST(Create, WarnsOfFieldsThatThePluginDoesNotKnow) {
   EXPECT_EQ(told_with("clip_max"),
-            std::vector<std::string>{"Clip_TRT version 1: the field 'clip_max' is none of its; it has no effect"});
+            std::vector<std::string>{"Clip_TRT version 1: it has no field 'clip_max', which is ignored"});
 }
 
 /// Clones share the fields, which may be a table of weights.

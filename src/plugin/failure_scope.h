@@ -19,7 +19,7 @@ class FailureScope {
   /// Takes the words of a plugin, which fails in this thread: "Split version 1", "getOutputShapes: there are no
   /// inputs". The first ones count. Returns whether there is a scope to take them.
   static bool tell(const char* plugin, const char* words);
-  /// Returns what came of calls of `plugin`. A failure has the words that the plugin told, which are its reason.
+  /// Returns `result`, which calls of `plugin` gave; a failure has the words that the plugin told.
   template <class T>
   Result<T> explained(Result<T> result, const PluginIdentity& plugin) const {
     if (!result) result = std::unexpected(explained(result.error(), plugin));

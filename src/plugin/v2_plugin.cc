@@ -34,7 +34,7 @@ struct Owned {
   }
 };
 
-/// What deserializePlugin makes the plugin of again, as one field.
+/// Returns the plugin's serialized bytes as one field.
 Result<PluginField> serialized(const nv::IPluginV2& plugin, const PluginIdentity& identity) {
   constexpr size_t kMost = INT32_MAX;  // of a field
   constexpr size_t kGuard = 64;        // bytes behind the buffer, which show a plugin that writes more than it said
