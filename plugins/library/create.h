@@ -17,8 +17,8 @@ inline void warn_of_unknown(const Definition& definition, const nv::PluginFieldC
     const std::string_view name = given.fields[i].name;
     if (std::ranges::any_of(definition.fields, [&](const nv::PluginField& known) { return name == known.name; }))
       continue;
-    const std::string text = str(definition.name, " version ", definition.version, ": it has no field '", name,
-                                 "', which is ignored");
+    const std::string text =
+        str(definition.name, " version ", definition.version, ": it has no field '", name, "', which is ignored");
     logger().log(nv::ILogger::Severity::kWARNING, text.c_str());
   }
 }

@@ -171,9 +171,8 @@ TEST_F(NoMemoryOfQuickPlugins, IsNoClone) {
 }
 
 TEST_F(NoMemoryOfQuickPlugins, IsNoFormat) {
-  auto& build = static_cast<nvinfer1::IPluginV3OneBuild&>(
-      *static_cast<nvinfer1::IPluginV3OneBuildV2*>(
-          adapter->getCapabilityInterface(nvinfer1::PluginCapabilityType::kBUILD)));
+  auto& build = static_cast<nvinfer1::IPluginV3OneBuild&>(*static_cast<nvinfer1::IPluginV3OneBuildV2*>(
+      adapter->getCapabilityInterface(nvinfer1::PluginCapabilityType::kBUILD)));
   const nvinfer1::DynamicPluginTensorDesc tensors[2]{};
   const int64_t failures = failures_of([&] {
     if (build.supportsFormatCombination(0, tensors, 1, 1)) return true;

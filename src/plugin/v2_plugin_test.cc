@@ -29,9 +29,7 @@ class Counted final : public nv::IPluginV2DynamicExt {
   void setPluginNamespace(const char*) noexcept override {}
   const char* getPluginNamespace() const noexcept override { return ""; }
   nv::DataType getOutputDataType(int32_t, const nv::DataType* in, int32_t) const noexcept override { return in[0]; }
-  nv::IPluginV2DynamicExt* clone() const noexcept override {
-    return fails("clone") ? nullptr : new Counted(calls_);
-  }
+  nv::IPluginV2DynamicExt* clone() const noexcept override { return fails("clone") ? nullptr : new Counted(calls_); }
   nv::DimsExprs getOutputDimensions(int32_t, const nv::DimsExprs* in, int32_t, nv::IExprBuilder&) noexcept override {
     return in[0];
   }

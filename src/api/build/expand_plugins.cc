@@ -124,7 +124,7 @@ Status expand(const KilnExpander& expander, Network& scratch, ir::NodeId id, Ran
 
 void set_plugin_expander(const KilnExpander* expander) { expander_in_use() = expander; }
 
-bool needs_int32(const ops::Plugin& op, std::span<const DType> before) {
+bool plugin_needs_int32(const ops::Plugin& op, std::span<const DType> before) {
   const KilnExpander* const expander = expander_in_use();
   if (!expander) return false;
   std::vector<int32_t> types;

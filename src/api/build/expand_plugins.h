@@ -10,9 +10,8 @@ namespace kiln::api {
 /// Null: all plugins stay plugins. The expander lives as long as the process.
 void set_plugin_expander(const KilnExpander* expander);
 
-/// Whether an input of the plugin, behind inputs of types `before`, may be an INT32 and not an INT64. False for plugins
-/// that the expander does not know: a program's own get what the model has.
-bool needs_int32(const ops::Plugin& op, std::span<const DType> before);
+/// What the expander says for NetworkHandle::needs_int32.
+bool plugin_needs_int32(const ops::Plugin& op, std::span<const DType> before);
 
 /// When a build asks for layers.
 enum class RangesAre : bool {

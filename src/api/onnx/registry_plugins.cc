@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "api/build/expand_plugins.h"
 #include "api/run/plugin_services.h"
 #include "plugin/creators.h"
 
@@ -63,7 +62,7 @@ Result<ops::Plugin> RegistryPlugins::make(const onnx::PluginNode& node) {
 }
 
 bool RegistryPlugins::needs_int32(const ops::Plugin& made, std::span<const DType> before) {
-  return api::needs_int32(made, before);
+  return network_.needs_int32(made, before);
 }
 
 }  // namespace kiln::api
