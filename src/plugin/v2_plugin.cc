@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "plugin/api_tensors.h"
-#include "plugin/attaching.h"
 #include "plugin/code_keeper.h"
 #include "plugin/failure_scope.h"
 #include "plugin/library.h"
+#include "plugin/plugin_call.h"
 #include "plugin/plugin_stream.h"
 #include "plugin/v2_interface.h"
 
@@ -15,6 +15,8 @@ namespace kiln::plugin {
 namespace nv = nvinfer1;
 
 namespace {
+
+constexpr std::string_view kAttach = "attachToContext";
 
 struct Destroy {
   void operator()(nv::IPluginV2* plugin) const { plugin->destroy(); }
@@ -134,8 +136,8 @@ class V2Plugin final : public PluginObject {
   }
   Result<std::unique_ptr<PluginInstance>> attach(int) const override {
     CHECK(is_initialized_);
-    TRY(Attaching::require_outside(*this));
-    const Attaching call(*this);
+    TRY(PluginCall::require_outside(*this, kAttach));
+    const PluginCall call(*this, kAttach);
     const FailureScope failure;
     return failure.explained(V2Instance::attach(plugin_, identity_, services_), identity_);
   }
