@@ -30,6 +30,7 @@ class Journal {
   void died() { --alive_; }
   int alive() const { return alive_; }
   int born_so_far() const { return born_; }
+  std::function<void(const std::string& call)> heard;  ///< on the thread of the call
 
  private:
   mutable std::mutex mutex_;

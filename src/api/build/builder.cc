@@ -272,6 +272,7 @@ void* createInferBuilder_INTERNAL(void* logger, int32_t version) noexcept {
   return kiln::api::guard(reporter, "createInferBuilder", static_cast<nvinfer1::IBuilder*>(nullptr),
                           [&]() -> nvinfer1::IBuilder* {
                             kiln::api::announce_compilers(reporter.log());
+                            kiln::api::make_engine_device_current();
                             return new kiln::api::Builder(*program);
                           });
 }
