@@ -81,7 +81,10 @@ Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilder
   request.progress = &Progress::report;
   request.progress_user = &progress;
   ir::Graph graph = TRY(graph_to_build(network, config));
-  if (config.getPreviewFeature(nv::PreviewFeature::kALIASED_PLUGIN_IO_10_03)) TRY(alias_plugins(graph));
+  if (config.getPreviewFeature(nv::PreviewFeature::kALIASED_PLUGIN_IO_10_03))
+    TRY(alias_plugins(graph));
+  else
+    warn_of_aliases(graph, log);
   request.expand_plugins = [&network](ir::Graph& g) { return expand_plugins(network, g, RangesAre::kKnown); };
   const std::unique_ptr<Backend> backend = TRY(engine_backend());
   warn_of_missing_choices(config, graph, backend->device(), log);
