@@ -29,6 +29,7 @@ class Journal {
   void born() { ++alive_; }
   void died() { --alive_; }
   int alive() const { return alive_; }
+  std::function<void(const std::string& call)> heard;  ///< on the thread of the call
 
  private:
   mutable std::mutex mutex_;
