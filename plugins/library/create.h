@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,8 +17,8 @@ inline void warn_of_unknown(const Definition& definition, const nv::PluginFieldC
     const std::string_view name = given.fields[i].name;
     if (std::ranges::any_of(definition.fields, [&](const nv::PluginField& known) { return name == known.name; }))
       continue;
-    const std::string text = str(definition.name, " version ", definition.version, ": the field '", name,
-                                 "' is none of its; it has no effect");
+    const std::string text =
+        str(definition.name, " version ", definition.version, ": it has no field '", name, "', which is ignored");
     logger().log(nv::ILogger::Severity::kWARNING, text.c_str());
   }
 }
@@ -29,7 +30,7 @@ P* create(const Definition& definition, const nv::PluginFieldCollection* given,
   return guarded(definition, "createPlugin", static_cast<P*>(nullptr), [&]() -> Result<P*> {
     Plugin plugin = TRY(make_plugin(definition, TRY(Fields::of(given, definition.fields))));  // before `new` allocates
     warn_of_unknown(definition, *given);
-    return new P(std::move(plugin), plugin_namespace);
+    return new P(std::make_shared<const Plugin>(std::move(plugin)), plugin_namespace);
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include "library/creators.h"
 #include "library/engines.h"
+#include "library/objects.h"
 
 namespace kiln::plugins {
 namespace {
@@ -39,7 +40,41 @@ std::vector<std::string> told_with(const char* another) {
 
 TEST(Create, WarnsOfFieldsThatThePluginDoesNotKnow) {
   EXPECT_EQ(told_with("clip_max"),
-            std::vector<std::string>{"Clip_TRT version 1: the field 'clip_max' is none of its; it has no effect"});
+            std::vector<std::string>{"Clip_TRT version 1: it has no field 'clip_max', which is ignored"});
+}
+
+/// Clones share the fields, which may be a table of weights.
+TEST(Create, ClonesHaveNoFieldsOfTheirOwn) {
+  const int32_t in_half = 0;
+  const float bias[] = {1, 2, 3}, least = 0, most = 1;
+  const nv::PluginField of_clip[] = {{"clipMin", &least, nv::PluginFieldType::kFLOAT32, 1},
+                                     {"clipMax", &most, nv::PluginFieldType::kFLOAT32, 1}};
+  const nv::PluginField of_gelu[] = {{"type_id", &in_half, nv::PluginFieldType::kINT32, 1},
+                                     {"bias", bias, nv::PluginFieldType::kFLOAT32, 3}};
+  int seen = 0;
+  for (const Definition& definition : definitions()) {
+    const std::string name = str(definition.name, ' ', definition.version);
+    const auto creator = make_creator(definition, "");
+    if (name == "Clip_TRT 1") {
+      const nv::PluginFieldCollection fields{2, of_clip};
+      auto* const made = static_cast<nv::IPluginCreator&>(*creator).createPlugin("", &fields);
+      ASSERT_NE(made, nullptr);
+      auto* const clone = made->clone();
+      EXPECT_EQ(known_plugin(clone), known_plugin(made));
+      clone->destroy(), made->destroy();
+      ++seen;
+    }
+    if (name == "CustomGeluPluginDynamic 2") {
+      const nv::PluginFieldCollection fields{2, of_gelu};
+      const std::unique_ptr<nv::IPluginV3> made(
+          static_cast<nv::IPluginCreatorV3One&>(*creator).createPlugin("", &fields, nv::TensorRTPhase::kBUILD));
+      ASSERT_NE(made, nullptr);
+      const std::unique_ptr<nv::IPluginV3> clone(made->clone());
+      EXPECT_EQ(known_plugin(clone.get()), known_plugin(made.get()));
+      ++seen;
+    }
+  }
+  EXPECT_EQ(seen, 2);
 }
 
 }  // namespace

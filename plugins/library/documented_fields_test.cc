@@ -1,6 +1,7 @@
 // The table of fields in docs/plugins.md.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -104,6 +105,28 @@ class WithField {
   const std::vector<Tensor> inputs_;
 };
 
+/// Defaults that the inputs of the field's example do not fit, and the words of their errors.
+const std::map<std::string, std::string>& defaults_of_other_inputs() {
+  // An attention without a mask, or of one length, has fewer inputs.
+  constexpr const char* kOneInput = "there are 2 inputs; has_mask and var_seqlen say 1";
+  constexpr const char* kTwoInputs = "there are 4 inputs; has_mask and var_seqlen say 2";
+  // The examples' images are small, and have few anchors.
+  constexpr const char* kAnchors = "anchors; it is ";
+  // By default the boxes come first.
+  constexpr const char* kOrder = "has to be 2 long, for corners and variances; it is 18";
+  static const std::map<std::string, std::string> all{{"CustomQKVToContextPluginDynamic 1 has_mask", kOneInput},
+                                                      {"CustomQKVToContextPluginDynamic 2 has_mask", kOneInput},
+                                                      {"CustomQKVToContextPluginDynamic 2 var_seqlen", kTwoInputs},
+                                                      {"CustomQKVToContextPluginDynamic 4 has_mask", kOneInput},
+                                                      {"CustomQKVToContextPluginDynamic 5 has_mask", kOneInput},
+                                                      {"CustomQKVToContextPluginDynamic 5 var_seqlen", kTwoInputs},
+                                                      {"MultilevelProposeROI_TRT 1 image_size", kAnchors},
+                                                      {"NMSDynamic_TRT 1 inputOrder", kOrder},
+                                                      {"NMS_TRT 1 inputOrder", kOrder},
+                                                      {"ProposalLayer_TRT 1 image_size", kAnchors}};
+  return all;
+}
+
 /// A field that is not given computes what its documented default computes. In two of three examples another number
 /// makes a difference.
 TEST(DocumentedFields, HaveTheirDefaults) {
@@ -113,6 +136,8 @@ TEST(DocumentedFields, HaveTheirDefaults) {
   const std::vector<ExamplePlugin> plugins = example_plugins();
   auto made = plugins.begin();  // in the order of examples and their versions
   Names compared, told;         // told: another number makes a difference in the example
+  Names failing;
+  const std::map<std::string, std::string>& may_fail = defaults_of_other_inputs();
   for (const Example& example : examples())
     for (const char digit : std::string_view(example.versions)) {
       const std::string version(1, digit);
@@ -126,15 +151,22 @@ TEST(DocumentedFields, HaveTheirDefaults) {
         const WithField one(example, version, field);
         const std::string what = str(example.name, ' ', version, ' ', field.name);
         const Outcome without = one.run_without();
-        EXPECT_TRUE(same(without, one.run_with(*numbers))) << what << ": " << without.error;
+        const auto words = may_fail.find(what);  // of one example; others of that plugin may have other inputs
+        if (words != may_fail.end() && without.error.find(words->second) != std::string::npos) {
+          failing.insert(what);
+          continue;
+        }
+        EXPECT_EQ(without.error, "") << what;
+        EXPECT_TRUE(same(without, one.run_with(*numbers))) << what;
         compared.insert(what);
         std::vector<float> others = *numbers;
         for (float& number : others) number = number == 0 ? 1 : number == 1 ? 0 : number / 2;
         if (!same(without, one.run_with(others))) told.insert(what);
       }
     }
-  EXPECT_GE(compared.size(), 140U);
-  EXPECT_GE(told.size(), 90U) << "else the examples tell few numbers from others";
+  for (const auto& [what, words] : may_fail) EXPECT_TRUE(failing.contains(what)) << what << " is no exception";
+  EXPECT_GE(compared.size(), 136U);
+  EXPECT_GE(told.size(), 86U) << "else the examples tell few numbers from others";
 }
 
 }  // namespace

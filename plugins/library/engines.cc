@@ -64,11 +64,18 @@ nv::ILogger& logger() {
 void set_logger(nv::ILogger* logger) { given_logger() = logger; }
 
 struct Engines::Built {
+  /// A tensor of the engine.
+  struct Binding {
+    const char* name;  ///< the engine's
+    nv::TensorIOMode mode;
+    size_t index;  ///< among the plugin's inputs or outputs
+  };
   std::vector<nv::PluginTensorDesc> inputs, outputs;
   std::vector<float> scales;  ///< of inputs, then of outputs
   std::unique_ptr<nv::IRuntime> runtime;
   std::unique_ptr<nv::ICudaEngine> engine;
   std::unique_ptr<nv::IExecutionContext> context;
+  std::vector<Binding> bindings;
   std::atomic<bool> is_in_graph = false;  ///< of the program's, which may run it as long as the plugin lives
 };
 
@@ -117,6 +124,14 @@ Result<std::unique_ptr<Engines::Built>> Engines::build(const Told& told) const {
   if (fresh->runtime) fresh->engine.reset(fresh->runtime->deserializeCudaEngine(plan->data(), plan->size()));
   if (fresh->engine) fresh->context.reset(fresh->engine->createExecutionContext());
   if (!fresh->context) return error(Code::kDevice, "its layers could not be loaded");
+  const auto add_binding = [&](const char* kind, size_t index) {
+    const std::string name = name_of(kind, index);
+    for (int i = 0; i < fresh->engine->getNbIOTensors(); ++i)
+      if (const char* const one = fresh->engine->getIOTensorName(i); one == name)
+        fresh->bindings.push_back({one, fresh->engine->getTensorIOMode(one), index});
+  };
+  for (size_t i = 0; i < fresh->inputs.size(); ++i) add_binding("in", i);
+  for (size_t i = 0; i < fresh->outputs.size(); ++i) add_binding("out", i);
   return fresh;
 }
 
@@ -160,10 +175,8 @@ Status Engines::prepare(const Told& told) {
 Status Engines::enqueue(const Told& told, const void* const* from, void* const* to, cudaStream_t stream) {
   const Held built = TRY(this->built(told));
   if (enqueue_is_captured()) built->is_in_graph = true;
-  for (int i = 0; i < built->engine->getNbIOTensors(); ++i) {
-    const char* const name = built->engine->getIOTensorName(i);
-    const bool is_input = built->engine->getTensorIOMode(name) == nv::TensorIOMode::kINPUT;
-    const auto index = static_cast<size_t>(std::stoi(std::string(name).substr(is_input ? 2 : 3)));
+  for (const auto& [name, mode, index] : built->bindings) {
+    const bool is_input = mode == nv::TensorIOMode::kINPUT;
     TRY(require(built->context->setTensorAddress(name, is_input ? const_cast<void*>(from[index]) : to[index]),
                 "tensor '", name, "' has no memory"));
   }

@@ -3,13 +3,18 @@
 namespace kiln::plugins {
 namespace {
 
-Result<KilnPrivateEntry> private_entry() {
+Result<KilnPrivateEntry> fetched() {
   KilnPrivateEntry table{};
   table.size = sizeof table;
   table.version = kKilnEntryVersion;
   if (kiln_private_entry(&table) != kKilnOk || !table.tell_failure)
     return error(Code::kVersion, "libnvinfer is of another build of Kiln: its private entry has version ",
                  table.version, ", libnvinfer_plugin needs ", static_cast<uint32_t>(kKilnEntryVersion));
+  return table;
+}
+/// libnvinfer's table, which does not change. It is fetched once: runs ask for it.
+const Result<KilnPrivateEntry>& private_entry() {
+  static const auto& table = *new Result<KilnPrivateEntry>(fetched());
   return table;
 }
 
@@ -25,17 +30,18 @@ Value added(Layers& layers, F add) {
 }  // namespace
 
 Result<KilnPluginEntry> plugin_entry() {
-  const KilnPrivateEntry table = TRY(private_entry());
-  return table.plugin;
+  const Result<KilnPrivateEntry>& table = private_entry();
+  if (!table) return std::unexpected(table.error());
+  return table->plugin;
 }
 
 bool enqueue_is_captured() {
-  const Result<KilnPrivateEntry> table = private_entry();
+  const Result<KilnPrivateEntry>& table = private_entry();
   return table && table->enqueue_kind() == kKilnCapture;
 }
 
 bool tell_caller(const char* plugin, const char* words) {
-  const Result<KilnPrivateEntry> table = private_entry();
+  const Result<KilnPrivateEntry>& table = private_entry();
   return table && table->tell_failure(plugin, words) != 0;
 }
 

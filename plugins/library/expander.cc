@@ -40,11 +40,19 @@ KilnExpansion expand(const void* plugin, void* network, const float* scales, voi
 }
 const char* words(const void* kept) { return static_cast<const ExpansionData*>(kept)->words.c_str(); }
 void release(void* kept) { delete static_cast<ExpansionData*>(kept); }
+int32_t needs_int32(const void* plugin, const int32_t* before, int32_t count) {
+  const Plugin* const known = known_plugin(plugin);
+  if (!known || (known->definition->max_inputs >= 0 && count >= known->definition->max_inputs)) return 0;
+  Types types;
+  for (int32_t i = 0; i < count; ++i) types.push_back(static_cast<nv::DataType>(before[i]));
+  const StandardPlugin& computation = *known->computation;
+  return computation.takes(nv::DataType::kINT32, types) && !computation.takes(nv::DataType::kINT64, types);
+}
 
 }  // namespace
 
 Status offer_expansions() {
-  static constexpr KilnExpander kExpander{expand, words, release};
+  static constexpr KilnExpander kExpander{expand, words, release, needs_int32};
   const KilnPluginEntry entry = TRY(plugin_entry());
   if (entry.set_expander(&kExpander) != kKilnOk) return error(Code::kInternal, "libnvinfer refuses expansions");
   return {};

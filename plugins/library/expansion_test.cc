@@ -283,6 +283,12 @@ TEST_F(Expansion, OfInputsThatDoNotFitHasOneError) {
                    why});
 }
 
+TEST(OnnxNode, OfFieldsThatDoNotFitHasOneError) {
+  EXPECT_EQ(run(Way::kOnnx, "Clip_TRT", "1", Attributes().set("clipMin", std::vector<float>{0}), {noise({3}, 1)}).error,
+            "IParser::parse: node 'plugin' (TRT.Clip_TRT) of x0 f32[3]: plugin 'Clip_TRT' version '1': createPlugin: "
+            "field 'clipMax' is missing; one is needed\n");
+}
+
 /// Gives two batches of 6 numbers.
 class Calibrator final : public nv::IInt8MinMaxCalibrator {
  public:

@@ -123,12 +123,7 @@ std::vector<std::byte> data_of(const nv::PluginField& field, size_t size) {
   return copy;
 }
 
-template <class T>
-void put(std::vector<std::byte>& out, T value) {
-  for (const std::byte byte : std::as_bytes(std::span(&value, 1))) out.push_back(byte);
-}
-
-/// Reads what `put` wrote.
+/// Reads what `serialize` wrote.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
@@ -170,17 +165,23 @@ Result<Fields> Fields::of(const nv::PluginFieldCollection* given, std::span<cons
   return result;
 }
 
-std::vector<std::byte> Fields::serialize() const {
-  std::vector<std::byte> out;
-  put(out, static_cast<int32_t>(fields_.size()));  // bytes that end behind a field are then short, too
+size_t Fields::serialized_size() const {
+  size_t size = sizeof(int32_t);
+  for (const Field& field : fields_) size += 3 * sizeof(int32_t) + field.name.size() + field.data.size();
+  return size;
+}
+
+void Fields::serialize(std::byte* to) const {
+  const auto put = [&](std::span<const std::byte> bytes) { to = std::ranges::copy(bytes, to).out; };
+  const auto put_number = [&](int32_t number) { put(std::as_bytes(std::span(&number, 1))); };
+  put_number(static_cast<int32_t>(fields_.size()));  // bytes that end behind a field are then short, too
   for (const Field& field : fields_) {
-    put(out, static_cast<int32_t>(field.name.size()));
-    for (const char letter : field.name) put(out, letter);
-    put(out, static_cast<int32_t>(field.type));
-    put(out, field.length);
-    out.insert(out.end(), field.data.begin(), field.data.end());
+    put_number(static_cast<int32_t>(field.name.size()));
+    put(std::as_bytes(std::span(field.name)));
+    put_number(static_cast<int32_t>(field.type));
+    put_number(field.length);
+    put(field.data);
   }
-  return out;
 }
 
 Result<Fields> Fields::deserialize(std::span<const std::byte> bytes) {

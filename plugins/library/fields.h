@@ -24,7 +24,8 @@ class Fields {
   static Result<Fields> of(const nv::PluginFieldCollection* given, std::span<const nv::PluginField> known);
   /// What `serialize` wrote. Fails (kCorrupt) for other bytes.
   static Result<Fields> deserialize(std::span<const std::byte> bytes);
-  std::vector<std::byte> serialize() const;
+  size_t serialized_size() const;
+  void serialize(std::byte* to) const;  ///< `serialized_size` bytes
 
   bool has(std::string_view name) const { return find(name) != nullptr; }
   /// A single integer of 64 bits at most.

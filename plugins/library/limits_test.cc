@@ -29,7 +29,7 @@ TEST(Limits, OfSumsOfLengths) {
   ASSERT_NE(split, definitions().end());
   const auto made = make_plugin(*split, Fields::of(&collection, split->fields).value());
   ASSERT_FALSE(made);
-  EXPECT_EQ(made.error().message, "plugin 'Split' version '1': the sum of output_lengths exceeds 64 bits");
+  EXPECT_EQ(made.error().message, "the sum of output_lengths exceeds 64 bits");
 }
 
 }  // namespace

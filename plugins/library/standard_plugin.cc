@@ -87,9 +87,7 @@ Types StandardPlugin::output_types(std::span<const nv::DataType> inputs) const {
 }
 
 Result<Plugin> make_plugin(const Definition& definition, Fields fields) {
-  auto computation = TRY(in_context(definition.make(fields), [&] {
-    return str("plugin '", definition.name, "' version '", definition.version, "'");
-  }));
+  auto computation = TRY(definition.make(fields));
   return Plugin{&definition, std::move(fields), std::move(computation)};
 }
 

@@ -79,7 +79,7 @@ struct Plugin {
   Fields fields;
   std::shared_ptr<const StandardPlugin> computation;
 };
-/// Fails where attributes are missing or wrong, naming the plugin.
+/// Fails where attributes are missing or wrong.
 Result<Plugin> make_plugin(const Definition& definition, Fields fields);
 /// Whether input `before.size()` may be of that type, or an output behind the inputs. Fails for a number of inputs that
 /// the plugin does not take.

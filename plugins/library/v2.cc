@@ -1,6 +1,4 @@
 // Standard plugins as IPluginV2DynamicExt.
-#include <cstring>
-
 #include "library/create.h"
 #include "library/creators.h"
 #include "library/objects.h"
@@ -17,24 +15,22 @@ Types types_of(const nv::PluginTensorDesc* tensors, int32_t count) {
 
 class PluginV2 final : public nv::IPluginV2DynamicExt {
  public:
-  PluginV2(Plugin plugin, std::string plugin_namespace)
-      : plugin_(std::move(plugin)), namespace_(std::move(plugin_namespace)), bytes_(plugin_.fields.serialize()) {}
+  PluginV2(std::shared_ptr<const Plugin> plugin, std::string plugin_namespace)
+      : plugin_(std::move(plugin)), namespace_(std::move(plugin_namespace)) {}
 
   const char* getPluginType() const noexcept override { return definition().name; }
   const char* getPluginVersion() const noexcept override { return definition().version; }
-  int32_t getNbOutputs() const noexcept override { return plugin_.computation->num_outputs(); }
+  int32_t getNbOutputs() const noexcept override { return plugin_->computation->num_outputs(); }
   int32_t initialize() noexcept override { return 0; }
   void terminate() noexcept override {}
-  size_t getSerializationSize() const noexcept override { return bytes_.size(); }
-  void serialize(void* buffer) const noexcept override {
-    if (!bytes_.empty()) std::memcpy(buffer, bytes_.data(), bytes_.size());
-  }
+  size_t getSerializationSize() const noexcept override { return plugin_->fields.serialized_size(); }
+  void serialize(void* buffer) const noexcept override { plugin_->fields.serialize(static_cast<std::byte*>(buffer)); }
   void destroy() noexcept override { delete this; }
   void setPluginNamespace(const char* name) noexcept override { namespace_ = name ? name : ""; }
   const char* getPluginNamespace() const noexcept override { return namespace_.c_str(); }
   nv::DataType getOutputDataType(int32_t index, const nv::DataType* inputs, int32_t count) const noexcept override {
     return guarded(definition(), "getOutputDataType", nv::DataType::kFLOAT, [&]() -> Result<nv::DataType> {
-      const Types types = TRY(output_types(plugin_, inputs, count));
+      const Types types = TRY(output_types(*plugin_, inputs, count));
       TRY(require(index >= 0 && static_cast<size_t>(index) < types.size(), "there is no output ", index));
       return types[static_cast<size_t>(index)];
     });
@@ -52,7 +48,7 @@ class PluginV2 final : public nv::IPluginV2DynamicExt {
     return guarded(definition(), "getOutputDimensions", nv::DimsExprs{-1, {}}, [&]() -> Result<nv::DimsExprs> {
       std::vector<Shape> shapes;
       for (int32_t i = 0; i < count; ++i) shapes.push_back(shape_of(inputs[i], builder));
-      const std::vector<Shape> outputs = TRY(output_shapes(plugin_, shapes));
+      const std::vector<Shape> outputs = TRY(output_shapes(*plugin_, shapes));
       TRY(require(index >= 0 && static_cast<size_t>(index) < outputs.size(), "there is no output ", index));
       return dims_of(outputs[static_cast<size_t>(index)], builder);
     });
@@ -61,7 +57,7 @@ class PluginV2 final : public nv::IPluginV2DynamicExt {
                                  int32_t) noexcept override {
     return guarded(definition(), "supportsFormatCombination", false, [&]() -> Result<bool> {
       const nv::PluginTensorDesc& tensor = tensors[position];
-      return TRY(supports(plugin_, types_of(tensors, position), num_inputs, tensor.type)) &&
+      return TRY(supports(*plugin_, types_of(tensors, position), num_inputs, tensor.type)) &&
              tensor.format == nv::TensorFormat::kLINEAR;
     });
   }
@@ -95,15 +91,14 @@ class PluginV2 final : public nv::IPluginV2DynamicExt {
   }
 
  private:
-  const Definition& definition() const { return *plugin_.definition; }
+  const Definition& definition() const { return *plugin_->definition; }
 
-  Plugin plugin_;
+  const std::shared_ptr<const Plugin> plugin_;  ///< which clones share: it may have weights
   std::string namespace_;
-  std::vector<std::byte> bytes_;
   int32_t num_inputs_ = 0;  ///< as configured
   bool is_attached_ = false;
-  Engines engines_{plugin_};
-  Known known_{static_cast<nv::IPluginV2*>(this), plugin_};
+  Engines engines_{*plugin_};
+  Known known_{static_cast<nv::IPluginV2*>(this), *plugin_};
 };
 
 class CreatorV2 final : public nv::IPluginCreator {
@@ -124,7 +119,7 @@ class CreatorV2 final : public nv::IPluginCreator {
                      TRY(require(bytes || count == 0, "the bytes are null"));
                      Fields fields = TRY(Fields::deserialize({static_cast<const std::byte*>(bytes), count}));
                      Plugin plugin = TRY(make_plugin(definition_, std::move(fields)));
-                     return new PluginV2(std::move(plugin), namespace_);
+                     return new PluginV2(std::make_shared<const Plugin>(std::move(plugin)), namespace_);
                    });
   }
   /// Writes nothing where the name is the same: threads may register a creator at once.

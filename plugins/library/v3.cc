@@ -11,8 +11,8 @@ class PluginV3 final : public nv::IPluginV3,
                        public nv::IPluginV3OneBuild,
                        public nv::IPluginV3OneRuntime {
  public:
-  PluginV3(Plugin plugin, std::string plugin_namespace)
-      : plugin_(std::move(plugin)), namespace_(std::move(plugin_namespace)), views_(plugin_.fields.views()) {
+  PluginV3(std::shared_ptr<const Plugin> plugin, std::string plugin_namespace)
+      : plugin_(std::move(plugin)), namespace_(std::move(plugin_namespace)), views_(plugin_->fields.views()) {
     serialized_ = {static_cast<int32_t>(views_.size()), views_.data()};
   }
 
@@ -33,7 +33,7 @@ class PluginV3 final : public nv::IPluginV3,
   const char* getPluginVersion() const noexcept override { return definition().version; }
   const char* getPluginNamespace() const noexcept override { return namespace_.c_str(); }
 
-  int32_t getNbOutputs() const noexcept override { return plugin_.computation->num_outputs(); }
+  int32_t getNbOutputs() const noexcept override { return plugin_->computation->num_outputs(); }
   int32_t configurePlugin(const nv::DynamicPluginTensorDesc*, int32_t, const nv::DynamicPluginTensorDesc*,
                           int32_t) noexcept override {
     return 0;
@@ -41,7 +41,7 @@ class PluginV3 final : public nv::IPluginV3,
   int32_t getOutputDataTypes(nv::DataType* outputs, int32_t num_outputs, const nv::DataType* inputs,
                              int32_t num_inputs) const noexcept override {
     return guarded(definition(), "getOutputDataTypes", 1, [&]() -> Result<int32_t> {
-      const Types types = TRY(output_types(plugin_, inputs, num_inputs));
+      const Types types = TRY(output_types(*plugin_, inputs, num_inputs));
       TRY(require(types.size() == static_cast<size_t>(num_outputs), "there are ", types.size(), " outputs"));
       std::copy(types.begin(), types.end(), outputs);
       return 0;
@@ -53,7 +53,7 @@ class PluginV3 final : public nv::IPluginV3,
       TRY(require(num_shapes == 0, "it takes no shape inputs"));
       std::vector<Shape> shapes;
       for (int32_t i = 0; i < num_inputs; ++i) shapes.push_back(shape_of(inputs[i], builder));
-      const std::vector<Shape> results = TRY(output_shapes(plugin_, shapes));
+      const std::vector<Shape> results = TRY(output_shapes(*plugin_, shapes));
       TRY(require(results.size() == static_cast<size_t>(num_outputs), "there are ", results.size(), " outputs"));
       for (size_t i = 0; i < results.size(); ++i) outputs[i] = dims_of(results[i], builder);
       return 0;
@@ -65,7 +65,7 @@ class PluginV3 final : public nv::IPluginV3,
       Types before;
       for (int32_t i = 0; i < position; ++i) before.push_back(tensors[i].desc.type);
       const nv::PluginTensorDesc& tensor = tensors[position].desc;
-      return TRY(supports(plugin_, before, num_inputs, tensor.type)) && tensor.format == nv::TensorFormat::kLINEAR;
+      return TRY(supports(*plugin_, before, num_inputs, tensor.type)) && tensor.format == nv::TensorFormat::kLINEAR;
     });
   }
 
@@ -90,15 +90,15 @@ class PluginV3 final : public nv::IPluginV3,
   const nv::PluginFieldCollection* getFieldsToSerialize() noexcept override { return &serialized_; }
 
  private:
-  const Definition& definition() const { return *plugin_.definition; }
+  const Definition& definition() const { return *plugin_->definition; }
 
-  Plugin plugin_;
+  const std::shared_ptr<const Plugin> plugin_;  ///< which clones share: it may have weights
   std::string namespace_;
   std::vector<nv::PluginField> views_;
   nv::PluginFieldCollection serialized_;
   size_t num_inputs_ = 0;  ///< as the last change of shapes told
-  Engines engines_{plugin_};
-  Known known_{static_cast<nv::IPluginV3*>(this), plugin_};
+  Engines engines_{*plugin_};
+  Known known_{static_cast<nv::IPluginV3*>(this), *plugin_};
 };
 
 class CreatorV3 final : public nv::IPluginCreatorV3One {

@@ -206,6 +206,8 @@ def nonzero(x: trtp.TensorDesc) -> Tuple[trtp.TensorDesc, trtp.TensorDesc]:
 def nonzero_impl(x, outputs, stream):
     found = np.argwhere(np.asarray(x)).astype(np.int32)
     assert outputs[0].is_data_dependent
+    with pytest.raises(ValueError, match=r"data decides an extent of Shape\(-1, 2\): aliased\(shape\)"):
+        np.asarray(outputs[0])
     np.asarray(outputs[0].aliased(found.shape))[...] = found
     np.asarray(outputs[1])[...] = len(found)
 

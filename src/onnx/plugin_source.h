@@ -26,6 +26,9 @@ class PluginSource {
   virtual Result<std::vector<std::string>> attributes_of(const PluginIdentity& identity) = 0;
   /// The op without its number of tensors.
   virtual Result<ops::Plugin> make(const PluginNode& node) = 0;
+  /// Whether the next input of a plugin that `make` made, behind inputs of types `before`, may be an INT32 and not an
+  /// INT64, which exports have in its place.
+  virtual bool needs_int32(const ops::Plugin& made, std::span<const DType> before) = 0;
 };
 
 }  // namespace kiln::onnx

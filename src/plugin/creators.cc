@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plugin/creator_identity.h"
+#include "plugin/failure_scope.h"
 #include "plugin/fields.h"
 #include "plugin/v2_plugin.h"
 #include "plugin/v3_plugin.h"
@@ -49,6 +50,30 @@ Result<nv::IPluginV2*> deserialized(nv::IPluginCreator& creator, const Creation&
   return made;
 }
 
+Result<std::shared_ptr<const PluginObject>> created(nv::IPluginCreatorInterface& creator, const Creation& asked) {
+  const FieldCollection fields(asked.fields);
+  const PluginGeneration generation = TRY(generation_of(creator, asked.plugin));
+  if (generation == PluginGeneration::kV2) {
+    auto& old = static_cast<nv::IPluginCreator&>(creator);
+    nv::IPluginV2* const made = asked.phase == nv::TensorRTPhase::kBUILD
+                                    ? old.createPlugin(asked.layer.c_str(), &fields.collection())
+                                    : TRY(deserialized(old, asked));
+    if (!made) return std::unexpected(made_none(asked, "createPlugin"));
+    return adopt_v2(made, asked.phase, asked.services,
+                    std::make_shared<const std::string>(asked.plugin.plugin_namespace));
+  }
+  nv::IPluginV3* made = nullptr;
+  if (generation == PluginGeneration::kV3)
+    made = static_cast<nv::IPluginCreatorV3One&>(creator).createPlugin(asked.layer.c_str(), &fields.collection(),
+                                                                       asked.phase);
+  else  // the name is the plugin's, by which Python finds its functions
+    made = static_cast<nv::IPluginCreatorV3Quick&>(creator).createPlugin(
+        asked.plugin.name.c_str(), asked.plugin.plugin_namespace.c_str(), &fields.collection(), asked.phase,
+        asked.request);
+  if (!made) return std::unexpected(made_none(asked, "createPlugin"));
+  return adopt_v3(made, asked.phase, asked.services);
+}
+
 }  // namespace
 
 nv::IPluginCreatorInterface* find_creator(nv::IPluginRegistry& registry, const PluginIdentity& plugin) {
@@ -77,27 +102,8 @@ Result<std::vector<std::string>> field_names(nv::IPluginCreatorInterface& creato
 }
 
 Result<std::shared_ptr<const PluginObject>> create_object(nv::IPluginCreatorInterface& creator, const Creation& asked) {
-  const FieldCollection fields(asked.fields);
-  const PluginGeneration generation = TRY(generation_of(creator, asked.plugin));
-  if (generation == PluginGeneration::kV2) {
-    auto& old = static_cast<nv::IPluginCreator&>(creator);
-    nv::IPluginV2* const made = asked.phase == nv::TensorRTPhase::kBUILD
-                                    ? old.createPlugin(asked.layer.c_str(), &fields.collection())
-                                    : TRY(deserialized(old, asked));
-    if (!made) return std::unexpected(made_none(asked, "createPlugin"));
-    return adopt_v2(made, asked.phase, asked.services,
-                    std::make_shared<const std::string>(asked.plugin.plugin_namespace));
-  }
-  nv::IPluginV3* made = nullptr;
-  if (generation == PluginGeneration::kV3)
-    made = static_cast<nv::IPluginCreatorV3One&>(creator).createPlugin(asked.layer.c_str(), &fields.collection(),
-                                                                       asked.phase);
-  else  // the name is the plugin's, by which Python finds its functions
-    made = static_cast<nv::IPluginCreatorV3Quick&>(creator).createPlugin(
-        asked.plugin.name.c_str(), asked.plugin.plugin_namespace.c_str(), &fields.collection(), asked.phase,
-        asked.request);
-  if (!made) return std::unexpected(made_none(asked, "createPlugin"));
-  return adopt_v3(made, asked.phase, asked.services);
+  const FailureScope failure;
+  return failure.explained(created(creator, asked), asked.plugin);
 }
 
 Result<ops::Plugin> create_plugin(nv::IPluginCreatorInterface& creator, const PluginIdentity& plugin,

@@ -16,10 +16,10 @@ bool FailureScope::tell(const char* plugin, const char* words) {
   return true;
 }
 
-Status FailureScope::explained(Status status, const PluginIdentity& plugin) const {
-  if (status || words_.empty()) return status;
+Error FailureScope::explained(const Error& failure, const PluginIdentity& plugin) const {
+  if (words_.empty()) return failure;
   const bool is_of_another = plugin_ != str(plugin.name, " version ", plugin.version);  // one inside the plugin
-  return error(status.error().code, plugin, ": ", is_of_another ? plugin_ + ": " : "", words_);
+  return {failure.code, str(plugin, ": ", is_of_another ? plugin_ + ": " : "", words_)};
 }
 
 }  // namespace kiln::plugin

@@ -19,10 +19,16 @@ class FailureScope {
   /// Takes the words of a plugin, which fails in this thread: "Split version 1", "getOutputShapes: there are no
   /// inputs". The first ones count. Returns whether there is a scope to take them.
   static bool tell(const char* plugin, const char* words);
-  /// What came of calls of `plugin`: a failure by what was told, which is its reason.
-  Status explained(Status status, const PluginIdentity& plugin) const;
+  /// Returns `result`, which calls of `plugin` gave; a failure has the words that the plugin told.
+  template <class T>
+  Result<T> explained(Result<T> result, const PluginIdentity& plugin) const {
+    if (!result) result = std::unexpected(explained(result.error(), plugin));
+    return result;
+  }
 
  private:
+  Error explained(const Error& failure, const PluginIdentity& plugin) const;
+
   FailureScope* const before_;
   std::string plugin_, words_;
 };

@@ -20,8 +20,8 @@ Bytes data_of(const nvinfer1::PluginField& field, PluginFieldType type) {
 
 Result<std::vector<PluginField>> fields_from_api(const nvinfer1::PluginFieldCollection* fields) {
   if (!fields || fields->nbFields == 0) return std::vector<PluginField>();
-  TRY(require(fields->nbFields > 0 && fields->fields, "a collection of ", fields->nbFields, " fields",
-              fields->fields ? "" : " whose list is null"));
+  TRY(require(fields->nbFields > 0, "a collection of ", fields->nbFields, " fields; 0 or more are possible"));
+  TRY(require(fields->fields != nullptr, "a collection of ", fields->nbFields, " fields whose list is null"));
   const auto num_types = static_cast<int32_t>(enum_names(PluginFieldType{}).size());
   std::vector<PluginField> result;
   for (int32_t i = 0; i < fields->nbFields; ++i) {

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <utility>
 
+#include "plugin/quick_plugin.h"
 #include "plugin/registry.h"
 #include "plugin/shape_expressions.h"
 
@@ -63,6 +65,47 @@ class Resource final : public nvinfer1::IPluginResource {
   }
 };
 
+/// A quick plugin of one input and one output, whose own code has memory.
+class Quick final : public nvinfer1::IPluginV3,
+                    public nvinfer1::IPluginV3QuickCore,
+                    public nvinfer1::IPluginV3QuickBuild,
+                    public nvinfer1::IPluginV3QuickRuntime {
+ public:
+  using Desc = nvinfer1::PluginTensorDesc;
+  using Dynamic = nvinfer1::DynamicPluginTensorDesc;
+  nvinfer1::IPluginCapability* getCapabilityInterface(nvinfer1::PluginCapabilityType type) noexcept override {
+    using Type = nvinfer1::PluginCapabilityType;
+    if (type == Type::kCORE) return static_cast<nvinfer1::IPluginV3QuickCore*>(this);
+    if (type == Type::kRUNTIME) return static_cast<nvinfer1::IPluginV3QuickRuntime*>(this);
+    return static_cast<nvinfer1::IPluginV3QuickBuild*>(this);
+  }
+  nvinfer1::IPluginV3* clone() noexcept override {
+    return with_allocations(-1, [] { return new Quick; });
+  }
+  const char* getPluginName() const noexcept override { return kName; }
+  const char* getPluginVersion() const noexcept override { return "1"; }
+  const char* getPluginNamespace() const noexcept override { return ""; }
+  int32_t getNbOutputs() const noexcept override { return 1; }
+  int32_t getOutputDataTypes(nvinfer1::DataType*, int32_t, const nvinfer1::DataType*, const int32_t*,
+                             int32_t) const noexcept override {
+    return 0;
+  }
+  int32_t getOutputShapes(const nvinfer1::DimsExprs*, int32_t, const nvinfer1::DimsExprs*, int32_t,
+                          nvinfer1::DimsExprs*, int32_t, nvinfer1::IExprBuilder&) noexcept override {
+    return 0;
+  }
+  int32_t configurePlugin(const Dynamic*, int32_t, const Dynamic*, int32_t) noexcept override { return 0; }
+  int32_t getNbSupportedFormatCombinations(const Dynamic*, int32_t, int32_t) noexcept override { return 1; }
+  int32_t getSupportedFormatCombinations(const Dynamic*, int32_t, int32_t, Desc*, int32_t) noexcept override {
+    return 0;
+  }
+  int32_t enqueue(const Desc*, const Desc*, const void* const*, void* const*, const nvinfer1::Dims*,
+                  const nvinfer1::Dims*, int32_t, int32_t, cudaStream_t) noexcept override {
+    return 0;
+  }
+  const nvinfer1::PluginFieldCollection* getFieldsToSerialize() noexcept override { return nullptr; }
+};
+
 class NoMemory : public ::testing::Test {
  protected:
   NoMemory() { registry.set_logger(&logger); }
@@ -101,6 +144,54 @@ TEST_F(NoMemory, IsAnErrorOfResources) {
   EXPECT_EQ(registry.releasePluginResource(kName), 0);
   EXPECT_EQ(with_allocations(0, [&] { return registry.releasePluginResource(kName); }), -1);
   EXPECT_EQ(logger.count, 1);
+}
+
+/// A quick plugin within an adapter of ours, whose functions are noexcept: an exception would end the process.
+class NoMemoryOfQuickPlugins : public ::testing::Test {
+ protected:
+  /// The number of times that the call failed before it had the memory that it needs.
+  template <class F>
+  static int64_t failures_of(F call) {
+    int64_t failures = 0;
+    while (failures < 100 && !with_allocations(failures, call)) ++failures;
+    return failures;
+  }
+  std::unique_ptr<nvinfer1::IPluginV3> adapter =
+      as_v3(std::make_unique<Quick>(), nvinfer1::TensorRTPhase::kBUILD).value();
+};
+
+TEST_F(NoMemoryOfQuickPlugins, IsNoClone) {
+  tell_ranks(*adapter, {2});
+  std::unique_ptr<nvinfer1::IPluginV3> clone;
+  const int64_t failures = failures_of([&] {
+    clone.reset(adapter->clone());
+    return clone != nullptr;
+  });
+  EXPECT_EQ(failures, 2) << "the adapter and its ranks";
+}
+
+TEST_F(NoMemoryOfQuickPlugins, IsNoFormat) {
+  auto& build = static_cast<nvinfer1::IPluginV3OneBuild&>(*static_cast<nvinfer1::IPluginV3OneBuildV2*>(
+      adapter->getCapabilityInterface(nvinfer1::PluginCapabilityType::kBUILD)));
+  const nvinfer1::DynamicPluginTensorDesc tensors[2]{};
+  const int64_t failures = failures_of([&] {
+    if (build.supportsFormatCombination(0, tensors, 1, 1)) return true;
+    const Status why = listing_failure(*adapter);
+    EXPECT_TRUE(!why && why.error().code == Code::kOutOfMemory && why.error().message == "out of memory");
+    return false;
+  });
+  EXPECT_GT(failures, 0);
+  EXPECT_LT(failures, 100);
+  EXPECT_TRUE(listing_failure(*adapter));
+}
+
+TEST_F(NoMemoryOfQuickPlugins, IsAFailureOfShapes) {
+  auto& runtime = *static_cast<nvinfer1::IPluginV3OneRuntime*>(
+      adapter->getCapabilityInterface(nvinfer1::PluginCapabilityType::kRUNTIME));
+  const nvinfer1::PluginTensorDesc one{};
+  const int64_t failures = failures_of([&] { return runtime.onShapeChange(&one, 1, &one, 1) == 0; });
+  EXPECT_GT(failures, 0);
+  EXPECT_LT(failures, 100);
 }
 
 TEST_F(NoMemory, IsAnErrorOfExpressions) {

@@ -3,6 +3,7 @@
 
 #include "ops/plugin_object.h"
 #include "plugin/api_tensors.h"
+#include "plugin/failure_scope.h"
 #include "plugin/services.h"
 
 namespace kiln::plugin {
@@ -44,6 +45,7 @@ class PluginStream {
   /// Has `enqueue(stream)` queue the work of a run, and waits for that of a host's stream, also where the call fails.
   template <class Enqueue>
   Status run(const PluginIdentity& plugin, const PluginRun& run, Enqueue enqueue) {
+    const FailureScope failure;
     const int64_t refused = host_ ? host_->num_refused_launches() : 0;
     const int32_t code = [&] {
       const Call call(*this);
@@ -54,7 +56,7 @@ class PluginStream {
       return error(Code::kUnsupported, plugin,
                    ": enqueue launched a CUDA kernel, which cannot run because the engine runs on the CPU; use a "
                    "machine with an NVIDIA GPU, or compute in host code");
-    TRY(returned(plugin, "enqueue", code));
+    TRY(failure.explained(returned(plugin, "enqueue", code), plugin));
     return done;
   }
   /// Waits for what the plugin queued on the host's stream; does nothing where runs bring a stream.

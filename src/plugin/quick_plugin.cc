@@ -1,6 +1,7 @@
 #include "plugin/quick_plugin.h"
 
 #include <algorithm>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace {
 namespace nv = nvinfer1;
 using Type = nv::PluginCapabilityType;
 
+constexpr int32_t kOutOfMemory = 2;  // cudaErrorMemoryAllocation
 constexpr const char* kBuild = "PLUGIN_V3QUICK_BUILD";
 constexpr const char* kAotBuild = "PLUGIN_V3QUICKAOT_BUILD";
 constexpr const char* kRuntime = "PLUGIN_V3QUICK_RUNTIME";
@@ -85,9 +87,13 @@ class QuickAdapter final : public nv::IPluginV3,
     if (!copy || copy.get() == quick_.get()) return copy.release() ? this : nullptr;
     const QuickParts parts(*copy);
     if (!parts.is_like(parts_)) return nullptr;
-    auto adapter = std::make_unique<QuickAdapter>(std::move(copy), parts);
-    adapter->ranks_ = ranks_;
-    return adapter.release();
+    try {
+      auto adapter = std::make_unique<QuickAdapter>(std::move(copy), parts);
+      adapter->ranks_ = ranks_;
+      return adapter.release();
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
   }
 
   const char* getPluginName() const noexcept override { return core_.getPluginName(); }
@@ -122,9 +128,13 @@ class QuickAdapter final : public nv::IPluginV3,
   int32_t setTactic(int32_t tactic) noexcept override { return runtime_->setTactic(tactic); }
   int32_t onShapeChange(const nv::PluginTensorDesc* in, int32_t num_in, const nv::PluginTensorDesc* out,
                         int32_t num_out) noexcept override {
-    num_inputs_ = num_in, num_outputs_ = num_out;
-    input_strides_ = strides_of(in, num_in), output_strides_ = strides_of(out, num_out);
-    return 0;
+    try {
+      num_inputs_ = num_in, num_outputs_ = num_out;
+      input_strides_ = strides_of(in, num_in), output_strides_ = strides_of(out, num_out);
+      return 0;
+    } catch (const std::bad_alloc&) {
+      return kOutOfMemory;
+    }
   }
   int32_t enqueue(const nv::PluginTensorDesc* in, const nv::PluginTensorDesc* out, const void* const* inputs,
                   void* const* outputs, void*, cudaStream_t stream) noexcept override {
@@ -165,7 +175,14 @@ Status QuickAdapter::list_combinations(const nv::DynamicPluginTensorDesc* tensor
 /// A quick plugin names its combinations at once: those that begin as the tensors do are supported.
 bool QuickAdapter::supportsFormatCombination(int32_t position, const nv::DynamicPluginTensorDesc* tensors,
                                              int32_t num_in, int32_t num_out) noexcept {
-  if (position == 0) listing_ = list_combinations(tensors, num_in, num_out);  // each search begins with it
+  if (position == 0) {  // each search begins with it
+    try {
+      listing_ = list_combinations(tensors, num_in, num_out);
+    } catch (const std::bad_alloc&) {
+      combinations_.clear();
+      listing_ = std::unexpected(Error{Code::kOutOfMemory, "out of memory"});
+    }
+  }
   return std::ranges::any_of(combinations_, [&](const std::vector<nv::PluginTensorDesc>& one) {
     for (size_t i = 0; i <= static_cast<size_t>(position); ++i)
       if (one[i].type != tensors[i].desc.type || one[i].format != tensors[i].desc.format) return false;

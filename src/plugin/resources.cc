@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 
 #include "plugin/library.h"
 
@@ -67,7 +68,7 @@ Result<IPluginResource*> Resources::acquire(const char* key, IPluginResource& re
   lock.lock();
   const bool usable = clone && clone != &resource;
   if (usable)
-    *slot = {.code = std::move(code), .clone = clone, .users = 1, .busy = slot->busy};
+    *slot = {.code = std::move(code), .clone = clone, .clone_code = code_of(clone), .users = 1, .busy = slot->busy};
   else
     shared_.erase(added);
   all.free(*slot);
@@ -111,22 +112,36 @@ Status Resources::release(const char* key) {
 }
 
 std::vector<Error> Resources::clear() {
-  std::map<std::string, Slot, std::less<>> left;
-  {
-    const std::lock_guard lock(waits().mutex);
-    left.swap(shared_);
-  }
+  Waits& all = waits();
+  std::unique_lock lock(all.mutex);
   std::vector<Error> failures;
-  for (const auto& [key, slot] : left)
-    if (const Status done = finished(key, finish(slot->clone)); !done) failures.push_back(done.error());
+  std::optional<std::string> done;  // the latest key, in the map's order: their code may change the map meanwhile
+  for (auto at = shared_.begin(); at != shared_.end(); at = done ? shared_.upper_bound(*done) : shared_.begin()) {
+    const auto [key, slot] = *at;
+    if (slot->busy != std::thread::id()) {
+      const Status waited = all.wait(slot, key.c_str(), lock);
+      if (waited) continue;  // it has a clone now, or is gone
+      failures.push_back(waited.error());
+    } else {
+      slot->users = 0, slot->busy = std::this_thread::get_id();
+      lock.unlock();
+      if (const Status status = finished(key, finish(slot->clone)); !status) failures.push_back(status.error());
+      lock.lock();
+      shared_.erase(key);
+      all.free(*slot);
+    }
+    done = key;
+  }
   return failures;
 }
 
 std::string Resources::used_code_of(const Library& library) const {
   const std::lock_guard lock(waits().mutex);
-  for (const auto& [key, slot] : shared_)
-    if (slot->clone && library.contains(code_of(slot->clone)))
-      return str("resource '", key, "' has ", slot->users, slot->users == 1 ? " user" : " users");
+  for (const auto& [key, slot] : shared_) {
+    if (!library.contains(slot->clone_code)) continue;
+    if (slot->users == 0) return str("resource '", key, "' is being released");
+    return str("resource '", key, "' has ", slot->users, slot->users == 1 ? " user" : " users");
+  }
   return {};
 }
 

@@ -27,7 +27,8 @@ class Resources {
   Result<nvinfer1::IPluginResource*> acquire(const char* key, nvinfer1::IPluginResource& resource);
   /// One user less. The last one's call releases the clone and deletes it, whether or not the release succeeds.
   Status release(const char* key);
-  /// Releases and deletes all clones, whoever uses them; returns what failed.
+  /// Releases and deletes all clones, whoever uses them; returns what failed. What other threads are making or
+  /// releasing goes first, by them.
   std::vector<Error> clear();
   /// "resource 'weights' has 2 users" for a clone whose code is the library's; empty if there is none.
   std::string used_code_of(const Library& library) const;
@@ -36,7 +37,8 @@ class Resources {
   struct Shared {
     /// Keeps the library of the resource's class loaded: another registry than this one may have loaded it.
     std::shared_ptr<const void> code;
-    nvinfer1::IPluginResource* clone = nullptr;
+    nvinfer1::IPluginResource* clone = nullptr;  ///< null while it is being made
+    const void* clone_code = nullptr;            ///< `code_of` the clone, which may be gone while the slot is busy
     int32_t users = 0;
     std::thread::id busy;  ///< the thread that is making or releasing the clone, if one is
   };

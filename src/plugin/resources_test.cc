@@ -1,11 +1,13 @@
 #include "plugin/resources.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <chrono>
 #include <functional>
 
+#include "plugin/library.h"
 #include "plugin/registry.h"
 
 namespace kiln::plugin {
@@ -157,6 +159,67 @@ TEST(Resources, ThreadsThatWouldWaitForEachOtherDoNot) {
   first.join(), second.join();
   EXPECT_EQ(refused, 1);
   for (Resources& one : resources) EXPECT_TRUE(one.clear().empty());
+}
+
+/// A resource whose memory cannot be read once it is deleted.
+class Paged final : public nvinfer1::IPluginResource {
+ public:
+  int32_t release() noexcept override { return 0; }
+  IPluginResource* clone() noexcept override { return new Paged; }
+  static void* operator new(size_t size) {
+    return mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  }
+  static void operator delete(void* memory, size_t size) {
+    munmap(memory, size);
+    if (when_gone) when_gone();
+  }
+  static inline std::function<void()> when_gone;
+};
+
+TEST(Resources, AreNotReadOnceTheyAreDeleted) {
+  const auto library = Library::open("libm.so.6");
+  ASSERT_TRUE(library) << library.error().message;
+  Resources resources;
+  {
+    const auto original = std::make_unique<Paged>();
+    EXPECT_TRUE(resources.acquire("key", *original));
+  }
+  int asked = 0;
+  Paged::when_gone = [&] {
+    EXPECT_EQ(resources.used_code_of(*library), "");
+    ++asked;
+  };
+  EXPECT_TRUE(resources.release("key"));
+  Paged::when_gone = nullptr;
+  EXPECT_EQ(asked, 1);
+}
+
+TEST(Resources, ThatAThreadMakesAreClearedBehindIt) {
+  Fate fate;
+  Resource original(fate);
+  Resources resources;
+  std::atomic<bool> is_cloning = false;
+  fate.when_cloned = [&] {
+    is_cloning = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  };
+  std::thread other([&] { EXPECT_TRUE(resources.acquire("key", original)); });
+  while (!is_cloning) std::this_thread::yield();
+  EXPECT_TRUE(resources.clear().empty());
+  EXPECT_EQ(fate.deleted, 1);
+  other.join();
+}
+
+TEST(Resources, ThatAreClearedHaveNoUsers) {
+  Fate fate;
+  Resource original(fate);
+  Resources resources;
+  std::string own;
+  fate.when_released = [&] { own = message(resources.release("key")); };
+  EXPECT_TRUE(resources.acquire("key", original));
+  EXPECT_TRUE(resources.clear().empty());
+  EXPECT_EQ(own, "resource 'key' has no users: it was never acquired, or released as often");
+  EXPECT_EQ(fate.deleted, 1);
 }
 
 TEST(Resources, RegistryTellsOfNulls) {

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "plugin/api_tensors.h"
-#include "plugin/attaching.h"
 #include "plugin/code_keeper.h"
 #include "plugin/failure_scope.h"
 #include "plugin/library.h"
+#include "plugin/plugin_call.h"
 #include "plugin/plugin_stream.h"
 #include "plugin/v2_interface.h"
 
@@ -15,6 +15,8 @@ namespace kiln::plugin {
 namespace nv = nvinfer1;
 
 namespace {
+
+constexpr std::string_view kAttach = "attachToContext";
 
 struct Destroy {
   void operator()(nv::IPluginV2* plugin) const { plugin->destroy(); }
@@ -34,7 +36,7 @@ struct Owned {
   }
 };
 
-/// What deserializePlugin makes the plugin of again, as one field.
+/// Returns the plugin's serialized bytes as one field.
 Result<PluginField> serialized(const nv::IPluginV2& plugin, const PluginIdentity& identity) {
   constexpr size_t kMost = INT32_MAX;  // of a field
   constexpr size_t kGuard = 64;        // bytes behind the buffer, which show a plugin that writes more than it said
@@ -134,9 +136,10 @@ class V2Plugin final : public PluginObject {
   }
   Result<std::unique_ptr<PluginInstance>> attach(int) const override {
     CHECK(is_initialized_);
-    TRY(Attaching::require_outside(*this));
-    const Attaching call(*this);
-    return V2Instance::attach(plugin_, identity_, services_);
+    TRY(PluginCall::require_outside(*this, kAttach));
+    const PluginCall call(*this, kAttach);
+    const FailureScope failure;
+    return failure.explained(V2Instance::attach(plugin_, identity_, services_), identity_);
   }
   /// Called once, before anyone attaches it.
   Status initialize() const {

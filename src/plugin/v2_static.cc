@@ -148,6 +148,8 @@ class PlainInterface final : public StaticInterface<nv::IPluginV2> {
   /// Plugins of old copy nothing of it when they are cloned, so a context's copy is told, too.
   Status change_shapes(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) override {
     const auto in = dims_within_batch(inputs), out = dims_within_batch(outputs);
+    if (inputs.empty())
+      return error(Code::kCorrupt, "the plan has no inputs; only those tell the type of an IPluginV2");
     batch_ = TRY(batch_of(inputs, outputs));
     plugin_.configureWithFormat(in.data(), count_of(in), out.data(), count_of(out), types_of(inputs)[0],
                                 float_format_of(inputs), batch_);

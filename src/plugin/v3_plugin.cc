@@ -5,14 +5,13 @@
 
 #include "api/base/convert.h"
 #include "plugin/api_tensors.h"
-#include "plugin/attaching.h"
 #include "plugin/code_keeper.h"
 #include "plugin/failure_scope.h"
 #include "plugin/fields.h"
 #include "plugin/kernel_launch.h"
 #include "plugin/library.h"
-#include "plugin/one_at_a_time.h"
 #include "plugin/parts.h"
+#include "plugin/plugin_call.h"
 #include "plugin/plugin_stream.h"
 #include "plugin/quick_plugin.h"
 #include "plugin/shape_expressions.h"
@@ -24,6 +23,7 @@ namespace nv = nvinfer1;
 namespace {
 
 using Build = nv::v_1_0::IPluginV3OneBuild;
+constexpr std::string_view kAttach = "attachToContext", kConfigure = "configurePlugin", kKernel = "getKernel";
 
 /// The parts of a plugin that it has.
 struct Parts {
@@ -102,8 +102,10 @@ class V3Instance final : public PluginInstance {
     inputs_ = descs_of(inputs);
     outputs_ = descs_of(outputs);
     const PluginStream::Call call(stream_);
-    return returned(identity_, "onShapeChange",
-                    runtime_->onShapeChange(inputs_.data(), count_of(inputs_), outputs_.data(), count_of(outputs_)));
+    const FailureScope failure;
+    const int32_t code =
+        runtime_->onShapeChange(inputs_.data(), count_of(inputs_), outputs_.data(), count_of(outputs_));
+    return failure.explained(returned(identity_, "onShapeChange", code), identity_);
   }
 
   Status enqueue(const PluginRun& run) override {
@@ -168,9 +170,10 @@ class V3Plugin final : public PluginObject {
   }
   Result<std::unique_ptr<PluginInstance>> attach(int tactic) const override {
     CHECK(parts_.runtime);
-    TRY(Attaching::require_outside(*this));
-    const Attaching call(*this);
-    return V3Instance::attach(*plugin_, *parts_.runtime, identity_, tactic, services_);
+    TRY(PluginCall::require_outside(*this, kAttach));
+    const PluginCall call(*this, kAttach);
+    const FailureScope failure;
+    return failure.explained(V3Instance::attach(*plugin_, *parts_.runtime, identity_, tactic, services_), identity_);
   }
   /// As the program has it.
   nv::IPluginV3& plugin() const { return around_ == Around::kNothing ? *plugin_ : quick_within(*plugin_); }
@@ -192,7 +195,8 @@ class V3Plugin final : public PluginObject {
   const PluginIdentity identity_;
   const Services services_;
   mutable std::vector<int> size_outputs_;
-  mutable OneAtATime configuring_;
+  mutable std::mutex tactic_mutex_;  ///< from setTactic to getKernel, which asks for the kernel of that tactic
+  mutable std::mutex latest_mutex_;  ///< guards what follows
   mutable std::pair<std::vector<PluginTensor>, std::vector<PluginTensor>> latest_tensors_;  ///< that were configured
   mutable Configured latest_;  ///< for them, but the object
   mutable std::weak_ptr<const PluginObject> latest_object_;
@@ -261,8 +265,9 @@ Status V3Plugin::ask_outputs(InferContext& cx, int num_tensors) const {
 
 Result<PluginKernel> V3Plugin::kernel(InferContext& cx, std::span<const PluginTensor> inputs,
                                       std::span<const PluginTensor> outputs, int tactic) const {
-  TRY(configuring_.require_outside(identity_, "getKernel"));
-  const std::lock_guard lock(configuring_);
+  TRY(PluginCall::require_outside(*this, kKernel));
+  const PluginCall call(*this, kKernel);
+  const std::lock_guard lock(tactic_mutex_);
   nv::IPluginV3QuickAOTBuild& build = *ahead_of_time(*plugin_);
   TRY(returned(identity_, "setTactic", build.setTactic(tactic)));
   // Asked again, so that a plugin that keeps its outputs' extents has those that may be in a launch.
@@ -301,14 +306,18 @@ Result<PluginObject::Configured> V3Plugin::configure(std::span<const PluginTenso
                                                      std::span<const PluginTensor> outputs) const {
   const auto tensors =
       std::pair(std::vector(inputs.begin(), inputs.end()), std::vector(outputs.begin(), outputs.end()));
-  TRY(configuring_.require_outside(identity_, "configurePlugin"));
-  const std::lock_guard lock(configuring_);
-  if (auto held = latest_object_.lock(); held && latest_tensors_ == tensors) {
-    Configured result = latest_;
-    result.object = std::move(held);
-    return result;
+  TRY(PluginCall::require_outside(*this, kConfigure));
+  const PluginCall call(*this, kConfigure);
+  {
+    const std::lock_guard lock(latest_mutex_);
+    if (auto held = latest_object_.lock(); held && latest_tensors_ == tensors) {
+      Configured result = latest_;
+      result.object = std::move(held);
+      return result;
+    }
   }
   Configured result = TRY(configure_copy(inputs, outputs));
+  const std::lock_guard lock(latest_mutex_);
   latest_ = result;
   latest_.object.reset();
   latest_object_ = result.object;

@@ -42,7 +42,8 @@ Status check_size_outputs(const PluginIdentity& plugin, const std::vector<int>& 
 /// What a plugin, or the one whose kernel it is, tells of itself. Null for a step that is neither.
 const std::string* plugin_metadata_of(const AnyStep& step);
 
-/// By size: the scalar output of a plugin, or of its kernel, that tells it. Null for a step that is neither.
+/// Returns, for each size, the index of the output that holds it. Null for a step that is neither a plugin nor the
+/// kernel of one.
 const std::vector<int>* size_outputs_of(const AnyStep& step);
 
 }  // namespace kiln::steps

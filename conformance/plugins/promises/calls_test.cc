@@ -271,6 +271,27 @@ TEST_F(Promises, AttachingMayWaitForAContextOfAnotherThread) {
   EXPECT_EQ(p.journal.alive(), alive);
 }
 
+TEST_F(Promises, ConfiguringMayWaitForABuildOfAnotherThread) {
+  Program p;
+  ASSERT_TRUE(p.chain({1}));
+  std::promise<void> built;
+  std::future<void> is_built = built.get_future();
+  std::atomic<int> num_configured = 0;
+  bool came = false;
+  std::thread other;
+  p.behaviour.configure = [&](auto...) {
+    if (num_configured++ > 0) return;
+    other = std::thread([&] {
+      if (p.build()) built.set_value();
+    });
+    came = is_built.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+  };
+  EXPECT_TRUE(p.build()) << p.logger.take_errors();
+  other.join();
+  p.behaviour.configure = nullptr;
+  EXPECT_TRUE(came);
+}
+
 TEST_F(Promises, TheWorkspaceIsThePlugins) {
   Program p({.workspace_bytes = 100'000});
   void* at = nullptr;

@@ -16,7 +16,7 @@
 namespace kiln::promises {
 
 struct Logger final : nv::ILogger {
-  std::mutex mutex;  // contexts are made by several threads
+  mutable std::mutex mutex;  // contexts are made by several threads
   std::vector<std::string> errors, warnings, all;
   void log(Severity severity, const char* line) noexcept override {
     const std::lock_guard lock(mutex);
@@ -26,12 +26,14 @@ struct Logger final : nv::ILogger {
   }
   /// All errors since the last call.
   std::string take_errors() {
+    const std::lock_guard lock(mutex);
     std::string result;
     for (const std::string& line : errors) result += line + "\n";
     errors.clear();
     return result;
   }
   bool says(const std::string& part) const {
+    const std::lock_guard lock(mutex);
     for (const std::string& line : all)
       if (line.find(part) != line.npos) return true;
     return false;

@@ -6,6 +6,7 @@
 namespace kiln::promises {
 
 void Journal::add(const std::string& call) {
+  if (heard) heard(call);
   const std::lock_guard lock(mutex_);
   calls_.push_back(call);
 }

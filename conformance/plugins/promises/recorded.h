@@ -26,15 +26,15 @@ class Journal {
   std::vector<std::string> story() const;
   std::vector<std::string> all() const;
   void clear();
-  void born() { ++born_, ++alive_; }
+  void born() { ++alive_; }
   void died() { --alive_; }
   int alive() const { return alive_; }
-  int born_so_far() const { return born_; }
+  std::function<void(const std::string& call)> heard;  ///< on the thread of the call
 
  private:
   mutable std::mutex mutex_;
   std::vector<std::string> calls_;
-  std::atomic<int> born_ = 0, alive_ = 0;
+  std::atomic<int> alive_ = 0;
 };
 
 /// One enqueue.

@@ -361,6 +361,10 @@ class Tensor(_Freezable):
         return copy
 
     def _interface(self):
+        if self.is_data_dependent:
+            raise ValueError(
+                f"data decides an extent of {self.shape}: aliased(shape) has the memory with the extents that it gets"
+            )
         dtype = np.dtype(trt.nptype(self.dtype))
         return {
             "version": 3,

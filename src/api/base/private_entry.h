@@ -114,6 +114,9 @@ struct KilnExpander {
                           int32_t num_inputs, void** outputs, int32_t num_outputs, void** kept);
   const char* (*words)(const void* kept);  ///< why an expansion failed; live as long as `kept`
   void (*release)(void* kept);             ///< null is fine
+  /// Not 0: the plugin is one of the library's, and its input `count`, behind `count` inputs of types `before`
+  /// (nvinfer1::DataType), may be an INT32 and not an INT64. ONNX's parser casts what a model has.
+  int32_t (*needs_int32)(const void* plugin, const int32_t* before, int32_t count);
 };
 
 /// kiln::ops::RoiAlign's attributes.
@@ -160,7 +163,7 @@ struct KilnPrivateEntry {
   /// Not 0: the error of who calls it has these words. 0: nobody has them; they belong to the log.
   int32_t (*tell_failure)(const char* plugin, const char* words);
 };
-enum : uint32_t { kKilnEntryVersion = 2 };
+enum : uint32_t { kKilnEntryVersion = 3 };
 
 /// Fills `*entry`; kKilnUnsupported, and only `version` filled, if the versions differ. A table shorter than the
 /// library's is filled as far as it goes, a longer one has zeros behind.

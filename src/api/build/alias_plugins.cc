@@ -42,4 +42,21 @@ Status alias_plugins(ir::Graph& graph) {
   return graph.infer();
 }
 
+void warn_of_aliases(const ir::Graph& graph, Log& log) {
+  for (int i = 0; i < graph.num_nodes(); ++i) {
+    const auto id = static_cast<ir::NodeId>(i);
+    if (!graph.alive(id)) continue;
+    const ir::Node& node = graph.node(id);
+    for (const auto& body : node.bodies) warn_of_aliases(*body, log);
+    const auto* plugin = node.op.as<ops::Plugin>();
+    if (!plugin || !plugin->object) continue;
+    const std::vector<int> wanted = plugin->object->aliased_inputs();
+    for (size_t k = 0; k < wanted.size(); ++k)
+      if (wanted[k] != -1)
+        log.warning("layer '", node.name, "': ", plugin->plugin, ": getAliasedInput(", k, ") returned ", wanted[k],
+                    ", which counts under PreviewFeature::kALIASED_PLUGIN_IO_10_03 alone: without it output ", k,
+                    " has memory of its own, where the input's numbers are not");
+  }
+}
+
 }  // namespace kiln::api

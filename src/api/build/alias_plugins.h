@@ -1,6 +1,7 @@
 /// Outputs of plugins that have the memory of inputs.
 #pragma once
 
+#include "base/log.h"
 #include "ir/graph.h"
 
 namespace kiln::api {
@@ -9,5 +10,8 @@ namespace kiln::api {
 /// their ops. Fails, naming layer and plugin, for an input that there is not or that two outputs would have, or whose
 /// type or shape is another than the output's.
 Status alias_plugins(ir::Graph& graph);
+/// Without the feature that lets them: tells which plugins want that memory. Each of their outputs has memory of its
+/// own, without the input's numbers, which only some of them expect.
+void warn_of_aliases(const ir::Graph& graph, Log& log);
 
 }  // namespace kiln::api

@@ -81,7 +81,10 @@ Result<plan::Plan> build(nv::INetworkDefinition& network_argument_, nv::IBuilder
   request.progress = &Progress::report;
   request.progress_user = &progress;
   ir::Graph graph = TRY(graph_to_build(network, config));
-  if (config.getPreviewFeature(nv::PreviewFeature::kALIASED_PLUGIN_IO_10_03)) TRY(alias_plugins(graph));
+  if (config.getPreviewFeature(nv::PreviewFeature::kALIASED_PLUGIN_IO_10_03))
+    TRY(alias_plugins(graph));
+  else
+    warn_of_aliases(graph, log);
   request.expand_plugins = [&network](ir::Graph& g) { return expand_plugins(network, g, RangesAre::kKnown); };
   const std::unique_ptr<Backend> backend = TRY(engine_backend());
   warn_of_missing_choices(config, graph, backend->device(), log);
@@ -272,6 +275,7 @@ void* createInferBuilder_INTERNAL(void* logger, int32_t version) noexcept {
   return kiln::api::guard(reporter, "createInferBuilder", static_cast<nvinfer1::IBuilder*>(nullptr),
                           [&]() -> nvinfer1::IBuilder* {
                             kiln::api::announce_compilers(reporter.log());
+                            kiln::api::make_engine_device_current();
                             return new kiln::api::Builder(*program);
                           });
 }

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <cstring>
 
+#include "api/base/convert.h"
 #include "api/build/held_errors.h"
-#include "ops/plugin.h"
 #include "plugin/v2_plugin.h"
 #include "plugin/v3_plugin.h"
 
@@ -123,6 +123,14 @@ Status expand(const KilnExpander& expander, Network& scratch, ir::NodeId id, Ran
 }  // namespace
 
 void set_plugin_expander(const KilnExpander* expander) { expander_in_use() = expander; }
+
+bool plugin_needs_int32(const ops::Plugin& op, std::span<const DType> before) {
+  const KilnExpander* const expander = expander_in_use();
+  if (!expander) return false;
+  std::vector<int32_t> types;
+  for (const DType dtype : before) types.push_back(static_cast<int32_t>(to_api(dtype)));
+  return expander->needs_int32(object_of(op), types.data(), static_cast<int32_t>(types.size())) != 0;
+}
 
 Status expand_plugins(const Network& network, ir::Graph& graph, RangesAre ranges) {
   const KilnExpander* const expander = expander_in_use();

@@ -3,11 +3,15 @@
 
 #include "api/base/private_entry.h"
 #include "api/build/network.h"
+#include "ops/plugin.h"
 
 namespace kiln::api {
 
 /// Null: all plugins stay plugins. The expander lives as long as the process.
 void set_plugin_expander(const KilnExpander* expander);
+
+/// What the expander says for NetworkHandle::needs_int32.
+bool plugin_needs_int32(const ops::Plugin& op, std::span<const DType> before);
 
 /// When a build asks for layers.
 enum class RangesAre : bool {

@@ -5,6 +5,7 @@
 #include "api/base/convert.h"
 #include "api/build/arguments.h"
 #include "api/build/builder.h"
+#include "api/build/expand_plugins.h"
 #include "api/build/layers/layers.h"
 #include "builder/build.h"
 #include "ops/constant.h"
@@ -324,6 +325,9 @@ bool Network::hasImplicitBatchDimension() const noexcept { return false; }
 void Network::setErrorRecorder(nv::IErrorRecorder* recorder) noexcept { reporter_.set_recorder(recorder); }
 nv::IErrorRecorder* Network::getErrorRecorder() const noexcept { return reporter_.recorder(); }
 nv::IBuilder& Network::getBuilder() const noexcept { return builder_; }
+bool Network::needs_int32(const ops::Plugin& op, std::span<const DType> before) const {
+  return plugin_needs_int32(op, before);
+}
 nv::IGpuAllocator* Network::gpu_allocator() const { return static_cast<const Builder&>(builder_).gpu_allocator(); }
 nv::NetworkDefinitionCreationFlags Network::getFlags() const noexcept { return flags_; }
 bool Network::getFlag(nv::NetworkDefinitionCreationFlag flag) const noexcept {

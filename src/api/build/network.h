@@ -35,6 +35,7 @@ class Network final : public NetworkHandle, public nv::apiv::VNetworkDefinition 
   Layer& layer(ir::NodeId node);
   const Reporter& reporter() const override { return reporter_; }
   nv::IGpuAllocator* gpu_allocator() const override;
+  bool needs_int32(const ops::Plugin& op, std::span<const DType> before) const override;
   bool strongly_typed() const;
   const std::string& name() const { return name_; }
   /// Layers and tensors that have been asked for; null where none was made.

@@ -12,7 +12,8 @@ namespace {
 
 KilnStatus set_expander(const KilnExpander* expander) {
   return entry_guard([&]() -> Status {
-    TRY(require(!expander || (expander->expand && expander->words && expander->release), "a function is null"));
+    TRY(require(!expander || (expander->expand && expander->words && expander->release && expander->needs_int32),
+                "a function is null"));
     set_plugin_expander(expander);
     return {};
   });

@@ -117,6 +117,17 @@ TEST_F(PluginNodes, AnAttributeIsGivenOnce) {
   EXPECT_NE(errors().find("it has two attributes 'mine'"), std::string::npos) << errors();
 }
 
+/// Only the library's own plugins of 32 bits get INT32.
+TEST_F(PluginNodes, OfTensorRTsNamesThatAProgramHasKeepTheirIntegers) {
+  const LoggedCreator<ScalePlugin> own(log, "VoxelGeneratorPlugin");
+  const Proto one = model(graph({.nodes = {node("VoxelGeneratorPlugin", {"x"}, {"y"}, "it", {factor_of(4)})},
+                                 .inputs = {value("x", 7, {2})},
+                                 .outputs = {value("y", 7, {2})}}));
+  ASSERT_TRUE(parse(one)) << errors();
+  ASSERT_EQ(network->getNbLayers(), 1) << "no cast";
+  EXPECT_EQ(network->getLayer(0)->getInput(0)->getType(), nv::DataType::kINT64);
+}
+
 TEST_F(PluginNodes, TheDomainDoesNotMatter) {
   for (const char* const domain : {"trt.plugins", "TRT"}) {
     const Proto one = graph({.nodes = {node("TestScale", {"x"}, {"y"}, "it", {factor_of(4)}, domain)},
@@ -428,7 +439,7 @@ TEST_F(PluginNodes, InputsMayBeMissingAtTheEndAlone) {
 TEST_F(PluginNodes, IndicesTellShapeInputs) {
   const auto parse_with = [&](int64_t index) {
     return parse(
-        model(graph({.nodes = {node("TestPositive", {"rows", "x"}, {"y", "k"}, "it",
+        model(graph({.nodes = {node("TestPositive", {"rows", "x", ""}, {"y", "k"}, "it",
                                     {attribute("tensorrt_plugin_shape_input_indices", 7)
                                          .integer(onnx::field::attribute::kInts, static_cast<uint64_t>(index))})},
                      .inputs = {value("x", 1, {3})},
@@ -440,6 +451,9 @@ TEST_F(PluginNodes, IndicesTellShapeInputs) {
     EXPECT_EQ(network->getOutput(0)->getDimensions().d[0], 2);
     EXPECT_EQ(network->getOutput(0)->getDimensions().d[1], -1);
   }
+  EXPECT_FALSE(parse_with(2)) << "the third is not there";
+  EXPECT_NE(errors().find("'tensorrt_plugin_shape_input_indices' has 2; the node has 2 inputs"), std::string::npos)
+      << errors();
   EXPECT_FALSE(parse_with(-3));
   EXPECT_NE(errors().find("'tensorrt_plugin_shape_input_indices' has -3; the node has 2 inputs"), std::string::npos)
       << errors();

@@ -61,4 +61,8 @@ Result<ops::Plugin> RegistryPlugins::make(const onnx::PluginNode& node) {
   return plugin::create_plugin(*creator, node.identity, node.layer, node.attributes, request, services);
 }
 
+bool RegistryPlugins::needs_int32(const ops::Plugin& made, std::span<const DType> before) {
+  return network_.needs_int32(made, before);
+}
+
 }  // namespace kiln::api

@@ -14,6 +14,7 @@ class RegistryPlugins final : public onnx::PluginSource {
   bool knows(const PluginIdentity& identity) override;
   Result<std::vector<std::string>> attributes_of(const PluginIdentity& identity) override;
   Result<ops::Plugin> make(const onnx::PluginNode& node) override;
+  bool needs_int32(const ops::Plugin& made, std::span<const DType> before) override;
 
  private:
   Result<nvinfer1::IPluginCreatorInterface*> creator_of(const PluginIdentity& identity) const;

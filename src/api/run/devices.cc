@@ -124,6 +124,12 @@ Result<DeviceKind> engine_device_kind() {
 
 Result<Ref<Device>> engine_device() { return device_of(TRY(engine_device_kind())); }
 
+void make_engine_device_current() {
+  if (engine_device_kind().value_or(DeviceKind::kCpu) != DeviceKind::kCuda) return;
+  if (const auto device = device_of(DeviceKind::kCuda))
+    const cuda::CurrentContext kept(static_cast<const cuda::CudaDevice&>(device->get()));
+}
+
 std::string compute_capability(const cuda::CudaDevice& device) {
   return str(device.properties().compute_major, '.', device.properties().compute_minor);
 }

@@ -32,6 +32,10 @@ bool use_host(bool on);
 Result<DeviceKind> engine_device_kind();
 /// The device of that kind, as `default_device` chooses it.
 Result<Ref<Device>> engine_device();
+/// Makes the context of that device, where it is a GPU, current on this thread if the thread has none: plugins that
+/// load modules in their constructors find it, as they do behind TensorRT. A device that cannot be had is told of by
+/// whoever needs it.
+void make_engine_device_current();
 
 /// "9.0".
 std::string compute_capability(const cuda::CudaDevice& device);

@@ -46,6 +46,7 @@ Result<nvinfer1::ICudaEngine*> make_engine(std::shared_ptr<const plan::Plan> pla
     return error(Code::kVersion, "plan: built for device '", plan->device_kind, "', this is '", kind,
                  "'; rebuild it here, or run it with KILN_DEVICE=", plan->device_kind);
   if (device.kind() == DeviceKind::kCuda) TRY(check_architecture(*plan, static_cast<cuda::CudaDevice&>(device)));
+  make_engine_device_current();
   Reporter reporter(parent);
   plugin::Services services = TRY(plugin_services(reporter, allocator));
   if (plugin::has_plugins_of_version_2(*plan))

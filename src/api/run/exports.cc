@@ -33,6 +33,7 @@ void* createInferRuntime_INTERNAL(void* logger, int32_t version) noexcept {
   return kiln::api::guard(reporter, "createInferRuntime", static_cast<nvinfer1::IRuntime*>(nullptr),
                           [&]() -> nvinfer1::IRuntime* {
                             kiln::api::announce_devices(reporter.log());
+                            kiln::api::make_engine_device_current();
                             return new kiln::api::Runtime(*program);
                           });
 }

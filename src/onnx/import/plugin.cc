@@ -18,18 +18,6 @@ constexpr std::string_view kVersion = "plugin_version", kNamespace = "plugin_nam
                            kShapeInputs = "tensorrt_plugin_shape_input_indices";
 /// Attributes of nodes that plugins compute, which no creator sees.
 constexpr std::string_view kOfNodes[] = {kVersion, kNamespace, kShapeInputs};
-/// Plugins of TensorRT's library that take integers of 32 bits alone. Exports give them ONNX's, of 64.
-constexpr std::string_view kOf32Bits[] = {"CustomEmbLayerNormPluginDynamic",
-                                          "CustomQKVToContextPluginDynamic",
-                                          "EfficientNMS_Explicit_TF_TRT",
-                                          "EfficientNMS_Implicit_TF_TRT",
-                                          "EfficientNMS_ONNX_TRT",
-                                          "EfficientNMS_TRT",
-                                          "MultiscaleDeformableAttnPlugin_TRT",
-                                          "PillarScatterPlugin",
-                                          "ROIAlign_TRT",
-                                          "ScatterND",
-                                          "VoxelGeneratorPlugin"};
 /// The form of a quick plugin. Creators that make others ignore it.
 constexpr std::string_view kForm = "aot";
 
@@ -158,9 +146,9 @@ Result<ops::Plugin> make_plugin(ImportContext& cx, const PluginIdentity& identit
   return op;
 }
 
-/// Which inputs the node says are shape inputs. A number below 0 counts from the back.
+/// Which inputs the node says are shape inputs. A number below 0 counts from the back of those that are there.
 Result<std::vector<bool>> shape_inputs_of(ImportContext& cx) {
-  std::vector<bool> result(cx.num_inputs());
+  std::vector<bool> result(num_inputs_of(cx));
   const auto count = static_cast<int64_t>(result.size());
   for (const int64_t index : TRY(cx.node().get_ints(kShapeInputs, {}))) {
     TRY(require(index >= -count && index < count, "attribute '", kShapeInputs, "' has ", index, "; the node has ",
@@ -212,11 +200,16 @@ Result<bool> import_plugin(ImportContext& cx, const PluginIdentity& identity, Pl
     return false;
   }
   const std::vector<bool> is_shape = TRY(shape_inputs_of(cx));
-  const bool narrows = std::ranges::find(kOf32Bits, identity.name) != std::end(kOf32Bits);
   Values inputs, shape_inputs;
+  std::vector<DType> types;
   for (size_t i = 0; i < all.size(); ++i) {
-    const bool is_wide = narrows && cx.dtype(all[i]) == DType::kI64;
-    (is_shape[i] ? shape_inputs : inputs).push_back(is_wide ? TRY(cast(cx, all[i], DType::kI32)) : all[i]);
+    if (is_shape[i]) {
+      shape_inputs.push_back(all[i]);
+      continue;
+    }
+    const bool is_cast = cx.dtype(all[i]) == DType::kI64 && source.needs_int32(*made, types);
+    inputs.push_back(is_cast ? TRY(cast(cx, all[i], DType::kI32)) : all[i]);
+    types.push_back(cx.dtype(inputs.back()));
   }
   made->num_tensors = static_cast<int>(inputs.size());
   inputs.insert(inputs.end(), shape_inputs.begin(), shape_inputs.end());
