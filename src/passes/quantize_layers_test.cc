@@ -9,6 +9,7 @@
 #include "ops/quantize.h"
 #include "ops/unary.h"
 #include "passes/quantize_contractions.h"
+#include "tensor/view.h"
 
 namespace kiln::passes {
 namespace {

@@ -8,6 +8,7 @@
 #include "backend/cuda/tactics/gated_product.h"
 #include "backend/cuda/tactics/kept_floats.h"
 #include "backend/cuda/tactics/matrix_multiply.h"
+#include "backend/cuda/tactics/registry.h"
 #include "ops/normalization.h"
 #include "steps/gated_product.h"
 #include "steps/normalized_product.h"
