@@ -88,6 +88,10 @@ Result<std::optional<Factor>> factor_of(ReferenceContext& cx, int input, const V
 
 }  // namespace
 
+bool Normalization::is_rms_of_rows(int rank) const {
+  return !centered && groups == 1 && axes.size() == 1 && *normalize_axis(axes[0], rank) == rank - 1;
+}
+
 Status Normalization::infer(InferContext& cx) const {
   const TensorType& x = TRY(cx.input(0));
   TRY(cx.require(is_float(x.dtype), "x is ", x, "; Normalization takes a float type"));

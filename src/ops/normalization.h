@@ -28,6 +28,8 @@ struct Normalization {
     f("compute", self.compute);
     f("centered", self.centered);
   }
+  /// Whether it is RMS normalization along the last axis alone, of a valid op on an x of that rank.
+  bool is_rms_of_rows(int rank) const;
   Status infer(InferContext&) const;
   Status reference(ReferenceContext&) const;
 };

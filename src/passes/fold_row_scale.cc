@@ -14,15 +14,13 @@ namespace {
 /// The scale of an RMS normalization of rows, if it is all that it has, and a constant of `k` numbers in FP32.
 std::optional<ops::Constant> scale_of(const ir::Graph& graph, const ir::Node& node) {
   const auto* norm = node.op.as<ops::Normalization>();
-  if (!norm || norm->centered || norm->groups != 1 || norm->axes.size() != 1) return {};
-  const TensorType& x = graph.type(node.inputs[0]);
-  if (*normalize_axis(norm->axes[0], x.rank()) != x.rank() - 1 || node.input(1) == ir::ValueId::kNone ||
-      node.input(2) != ir::ValueId::kNone)
-    return {};
+  if (!norm || !norm->is_rms_of_rows(graph.type(node.inputs[0]).rank())) return {};
+  if (node.input(1) == ir::ValueId::kNone || node.input(2) != ir::ValueId::kNone) return {};
   const auto* scale = graph.producer_as<ops::Constant>(node.input(1));
   if (!scale || scale->value.dtype() != DType::kF32 || scale->value.rank() == 0) return {};
   const Extents& extents = scale->value.extents();
-  if (scale->value.volume() != extents.back() || x.shape.back() != sym::Expr(extents.back())) return {};
+  if (scale->value.volume() != extents.back() || graph.type(node.inputs[0]).shape.back() != sym::Expr(extents.back()))
+    return {};
   return *scale;
 }
 
@@ -55,6 +53,7 @@ Status scale_matrix(ir::Graph& graph, ir::NodeId product, const ops::Constant& s
 }  // namespace
 
 Status fold_row_scale(ir::Graph& graph, PassContext&) {
+  bool changed = false;
   for (const ir::NodeId id : TRY(graph.topological_order())) {
     const auto scale = scale_of(graph, graph.node(id));
     if (!scale) continue;
@@ -63,11 +62,12 @@ Status fold_row_scale(ir::Graph& graph, PassContext&) {
     if (users.empty() || graph.is_output(rows) ||
         !std::ranges::all_of(users, [&](ir::NodeId user) { return takes_scale(graph, user, rows); }))
       continue;
+    changed = true;
     for (const ir::NodeId user : users) TRY(scale_matrix(graph, user, *scale));
     graph.set_num_inputs(id, 1);
     graph.drop_taps(rows);  // it has become what is not scaled
   }
-  return graph.infer();
+  return changed ? graph.infer() : Status();
 }
 
 }  // namespace kiln::passes

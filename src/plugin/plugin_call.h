@@ -1,4 +1,4 @@
-/// Which calls of which plugins a thread is in.
+/// The calls into plugins that a thread has begun and not ended, so that one that comes back to itself is found.
 #pragma once
 
 #include <string_view>

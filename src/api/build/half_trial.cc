@@ -1,7 +1,6 @@
 #include "api/build/half_trial.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "api/run/devices.h"
@@ -11,8 +10,8 @@
 #include "ops/plugin.h"
 #include "passes/index_extents.h"
 #include "passes/magnitudes.h"
+#include "tensor/magnitude.h"
 #include "tensor/numeric.h"
-#include "tensor/view.h"
 
 namespace kiln::api {
 namespace {
@@ -190,11 +189,7 @@ void add_tables(const ir::Graph& graph, passes::Ranges& ranges) {
     const HostTensor* const table = graph.constant(graph.node(id).inputs[0]);
     const auto range = ranges.find(graph.value(graph.node(id).outputs[0]).name);
     if (!table || range == ranges.end()) continue;
-    const View numbers(*table);
-    const int64_t volume = numbers.volume();
-    for (int64_t k = 0; k < volume; ++k)
-      if (const double size = std::abs(numbers[k]); size > range->second && std::isfinite(size))
-        range->second = static_cast<float>(size);
+    range->second = std::max(range->second, static_cast<float>(largest_magnitude(*table)));
   }
 }
 

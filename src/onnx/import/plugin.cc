@@ -146,7 +146,8 @@ Result<ops::Plugin> make_plugin(ImportContext& cx, const PluginIdentity& identit
   return op;
 }
 
-/// Which inputs the node says are shape inputs. A number below 0 counts from the back of those that are there.
+/// The inputs that the node's attribute names as shape inputs, one flag each. A number below 0 counts from the back of
+/// those that are there.
 Result<std::vector<bool>> shape_inputs_of(ImportContext& cx) {
   std::vector<bool> result(num_inputs_of(cx));
   const auto count = static_cast<int64_t>(result.size());

@@ -83,13 +83,7 @@ class GatedProductTactic final : public Tactic {
   }
 
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
-    std::vector<Variant> result;
-    for (const GemmCandidate& candidate : candidates(cx, region)) {
-      result.push_back(contraction_variant(cx, region, candidate.kernel.name(), {}, candidate.estimate_us));
-      result.back().params = to_record(ProductTuning{candidate.kernel, /*pack_b=*/true, {}});
-    }
-    keep_likeliest(cx, result);
-    return result;
+    return product_variants(cx, region, candidates(cx, region), /*packs=*/true);
   }
 
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {

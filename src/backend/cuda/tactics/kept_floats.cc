@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <set>
 #include <utility>
 
@@ -20,8 +19,8 @@
 #include "ops/top_k.h"
 #include "ops/unary.h"
 #include "passes/softmax_reads.h"
+#include "tensor/magnitude.h"
 #include "tensor/numeric.h"
-#include "tensor/view.h"
 
 namespace kiln::cuda {
 namespace {
@@ -183,15 +182,6 @@ bool needs_more_than_bf16(const ir::Graph& graph, ir::NodeId id, const Places& p
   const ir::Node& node = graph.node(id);
   if (places.before_contraction[ir::index(id)] || places.contractions_before[ir::index(id)] == 0) return false;
   return !node.op.has(Trait::kContraction) || largest_constant(graph, node) <= kMostLastWeights;
-}
-
-/// The largest finite magnitude; 0 if there is none.
-double largest_magnitude(const HostTensor& constant) {
-  double largest = 0;
-  const View view(constant);
-  for (int64_t i = 0; i < view.volume(); ++i)
-    if (std::isfinite(view[i])) largest = std::max(largest, std::abs(view[i]));
-  return largest;
 }
 
 bool is_f32(const ir::Graph& graph, ir::ValueId value) {

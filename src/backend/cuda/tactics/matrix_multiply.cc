@@ -104,8 +104,13 @@ std::vector<GemmCandidate> product_candidates(const TacticContext& cx, const Reg
 
 std::vector<Variant> product_variants(const TacticContext& cx, const Region& region, const ops::MatrixMultiply& op) {
   const bool packs = packs_b(cx, region, op);
+  return product_variants(cx, region, product_candidates(cx, region, op, {.packs_b = packs}), packs);
+}
+
+std::vector<Variant> product_variants(const TacticContext& cx, const Region& region,
+                                      std::span<const GemmCandidate> candidates, bool packs) {
   std::vector<Variant> result;
-  for (const GemmCandidate& candidate : product_candidates(cx, region, op, {.packs_b = packs})) {
+  for (const GemmCandidate& candidate : candidates) {
     result.push_back(contraction_variant(cx, region, candidate.kernel.name(), {}, candidate.estimate_us));
     result.back().params = to_record(ProductTuning{candidate.kernel, packs, {}});
   }

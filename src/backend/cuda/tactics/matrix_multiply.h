@@ -1,6 +1,8 @@
 /// Matrix products with what follows them: shared by the ops a region may end at.
 #pragma once
 
+#include <span>
+
 #include "backend/cuda/compile/gemm/gemm.h"
 #include "ops/matrix_multiply.h"
 #include "tactics/tactic.h"
@@ -24,5 +26,8 @@ std::vector<GemmCandidate> product_candidates(const TacticContext& cx, const Reg
                                               const ops::MatrixMultiply& op, const ProductWanted& wanted);
 /// The same for the region of a product: ProductTunings.
 std::vector<Variant> product_variants(const TacticContext& cx, const Region& region, const ops::MatrixMultiply& op);
+/// The likeliest of these kernels as variants: ProductTunings. They read a packed copy of b where it `packs`.
+std::vector<Variant> product_variants(const TacticContext& cx, const Region& region,
+                                      std::span<const GemmCandidate> candidates, bool packs);
 
 }  // namespace kiln::cuda

@@ -52,9 +52,7 @@ class NormalizedProductTactic final : public Tactic {
     const ir::Node& node = cx.graph.node(cx.graph.value(rows).producer);
     const TensorType& type = cx.graph.type(rows);
     if (cx.graph.num_uses(rows) != 1 || cx.graph.is_output(rows)) return reject("others read what is normalized");
-    if (norm->centered || norm->groups != 1 || norm->axes.size() != 1 ||
-        *normalize_axis(norm->axes[0], type.rank()) != type.rank() - 1)
-      return reject("what makes a is no RMS normalization of rows");
+    if (!norm->is_rms_of_rows(type.rank())) return reject("what makes a is no RMS normalization of rows");
     if (std::any_of(node.inputs.begin() + 1, node.inputs.end(), [](ir::ValueId v) { return v != ir::ValueId::kNone; }))
       return reject("the normalization has a scale or a bias");
     if (!cx.graph.type(node.inputs[0]).same_type(type)) return reject("the normalization changes the type");
@@ -70,14 +68,7 @@ class NormalizedProductTactic final : public Tactic {
   }
 
   std::vector<Variant> variants(const TacticContext& cx, const Region& region) const override {
-    const bool packs = is_packed(cx, region);
-    std::vector<Variant> result;
-    for (const GemmCandidate& candidate : candidates(cx, region)) {
-      result.push_back(contraction_variant(cx, region, candidate.kernel.name(), {}, candidate.estimate_us));
-      result.back().params = to_record(ProductTuning{candidate.kernel, packs, {}});
-    }
-    keep_likeliest(cx, result);
-    return result;
+    return product_variants(cx, region, candidates(cx, region), is_packed(cx, region));
   }
 
   Result<StepDraft> compile(const TacticContext& cx, const Region& region, const Variant& variant) const override {

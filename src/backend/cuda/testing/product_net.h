@@ -12,7 +12,7 @@
 
 namespace kiln::cuda {
 
-/// Which half of a product's columns goes through SiLU and multiplies the other.
+/// The half of a product's columns that goes through SiLU and multiplies the other one, if any does.
 enum class Gate : uint8_t { kNone, kFirst, kSecond };
 struct ProductCase {
   const char* name;
