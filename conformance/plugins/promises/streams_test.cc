@@ -42,13 +42,16 @@ class PluginStreamsOnTheCpu : public Promises {
         loaded->set("x", x), loaded->set("y", y);
         ASSERT_TRUE(loaded->context->enqueueV3(stream)) << p.logger.take_errors();
         // The default stream waits for the run, where the run's stream does not block it.
-        if (stream != streams.other)
+        if (stream != streams.other) {
           EXPECT_EQ(cudaMemcpyAsync(copied.data(), y.data(), sizeof(float) * 3, cudaMemcpyDefault, nullptr),
                     cudaSuccess);
+        }
         EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess) << p.logger.take_errors();
         EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
         EXPECT_EQ(y, expected);
-        if (stream != streams.other) EXPECT_EQ(copied, expected);
+        if (stream != streams.other) {
+          EXPECT_EQ(copied, expected);
+        }
       }
     EXPECT_EQ(p.logger.take_errors(), "");
   }
