@@ -68,8 +68,8 @@ int default_team_size() {
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMaxSize);
 }
 
-Team::Team(int size) {
-  size = std::clamp(size, 1, kMaxSize);
+Team::Team(int size) : shares_(static_cast<size_t>(std::clamp(size, 1, kMaxSize))) {
+  size = static_cast<int>(shares_.size());
   threads_.reserve(static_cast<size_t>(size - 1));
   for (int worker = 1; worker < size; ++worker) threads_.emplace_back([this, worker] { serve(worker); });
 }
@@ -87,9 +87,9 @@ void Team::run(int64_t parts, FunctionRef<void(int64_t, int)> work) {
     for (int64_t part = 0; part < parts; ++part) work(part, 0);
     return;
   }
-  job_ = {&work, parts};
+  work_ = &work;
+  deal(parts);
   caller_cpu_.store(sched_getcpu(), std::memory_order_relaxed);
-  next_part_.store(0, std::memory_order_relaxed);
   // The gate's opening and a sleeper's announcement are both sequentially consistent, so that one of them sees the
   // other.
   const uint32_t shut = gate_.load(std::memory_order_relaxed);
@@ -105,12 +105,29 @@ void Team::run(int64_t parts, FunctionRef<void(int64_t, int)> work) {
   busy_.store(false, std::memory_order_release);
 }
 
+void Team::deal(int64_t parts) {
+  const auto size = static_cast<int64_t>(shares_.size());
+  const int64_t each = parts / size, rest = parts % size;  // the first `rest` shares have one more
+  int64_t begin = 0;
+  for (int64_t s = 0; s < size; ++s) {
+    Share& share = shares_[static_cast<size_t>(s)];
+    share.next.store(begin, std::memory_order_relaxed);
+    share.end = begin += each + (s < rest);
+  }
+}
+
+/// Takes the parts of the worker's own share, then those that others have not come to.
 void Team::take_parts(int worker) {
-  const Job job = job_;
-  for (;;) {
-    const int64_t part = next_part_.fetch_add(1, std::memory_order_relaxed);
-    if (part >= job.parts) return;
-    (*job.work)(part, worker);
+  const auto size = static_cast<int>(shares_.size());
+  for (int turn = 0; turn < size; ++turn) {
+    const int owner = worker + turn < size ? worker + turn : worker + turn - size;
+    Share& share = shares_[static_cast<size_t>(owner)];
+    if (share.next.load(std::memory_order_relaxed) >= share.end) continue;
+    for (;;) {
+      const int64_t part = share.next.fetch_add(1, std::memory_order_relaxed);
+      if (part >= share.end) break;
+      (*work_)(part, worker);
+    }
   }
 }
 

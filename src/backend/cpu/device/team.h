@@ -15,7 +15,9 @@ int default_team_size();
 
 /// Threads that run parts together with their caller. Idle ones spin briefly, then yield, then sleep; one that wakes up
 /// late is not waited for. Any number of threads may call `run`: one that finds the team busy does its parts alone.
-/// Which thread runs a part never changes its result, so kernels split their work by shapes alone.
+/// Which thread runs a part never changes its result, so kernels split their work by shapes alone. Each thread begins with
+/// the same share of the parts in every call, the first of them the caller's: kernels that number their parts along their
+/// output find what the step before wrote in the same core's cache.
 class Team {
  public:
   explicit Team(int size = default_team_size());
@@ -32,24 +34,26 @@ class Team {
   void run(int64_t parts, FunctionRef<void(int64_t part, int worker)> work);
 
  private:
-  struct Job {
-    const FunctionRef<void(int64_t, int)>* work = nullptr;
-    int64_t parts = 0;
+  void serve(int worker);
+  /// The parts [next, end) that nobody has taken of those that one thread begins with.
+  struct alignas(64) Share {
+    std::atomic<int64_t> next{0};
+    int64_t end = 0;
   };
 
-  void serve(int worker);
+  void deal(int64_t parts);
   void take_parts(int worker);
   uint32_t wait_for_job(uint32_t seen);
 
-  // The gate: low 12 bits count the helpers inside, bit 12 says that the job is open, the rest counts jobs. Job is
-  // written only while the gate is shut and nobody is inside.
+  // The gate: low 12 bits count the helpers inside, bit 12 says that the job is open, the rest counts jobs. Work and
+  // shares are written only while the gate is shut and nobody is inside.
   alignas(64) std::atomic<uint32_t> gate_{0};
-  alignas(64) std::atomic<int64_t> next_part_{0};
   alignas(64) std::atomic<uint32_t> sleepers_{0};
   std::atomic<bool> stop_{false};
   alignas(64) std::atomic<bool> busy_{false};
   std::atomic<int> caller_cpu_{-1};
-  Job job_;
+  const FunctionRef<void(int64_t, int)>* work_ = nullptr;
+  std::vector<Share> shares_;
   std::vector<std::thread> threads_;
 };
 
