@@ -7,6 +7,7 @@
 
 #include "backend/cpu/device/cpu.h"
 #include "backend/cpu/device/host_stream.h"
+#include "base/large_pages.h"
 #include "steps/executor.h"
 
 namespace kiln::cpu {
@@ -33,8 +34,10 @@ Result<Buffer> CpuDevice::allocate(int64_t size_bytes) {
   constexpr size_t kAlign = 256;
   if (size_bytes < 0 || size_bytes > (int64_t{1} << 46))
     return error(Code::kOutOfMemory, "cannot allocate ", size_bytes, " bytes");
-  const size_t rounded = (static_cast<size_t>(size_bytes) + kAlign - 1) / kAlign * kAlign;
-  void* data = std::aligned_alloc(kAlign, rounded == 0 ? kAlign : rounded);
+  // A context's memory of more than half a large page gets whole ones.
+  const size_t unit = static_cast<size_t>(size_bytes) > kLargePage / 2 ? kLargePage : kAlign;
+  const size_t rounded = (static_cast<size_t>(size_bytes) + unit - 1) / unit * unit;
+  void* data = allocate_in_large_pages(kAlign, rounded == 0 ? kAlign : rounded);
   if (!data) return error(Code::kOutOfMemory, "no host memory for ", size_bytes, " bytes");
   return Buffer(data, size_bytes, nullptr, [](void*, void* p, int64_t) { std::free(p); });
 }

@@ -15,9 +15,9 @@ int default_team_size();
 
 /// Threads that run parts together with their caller. Idle ones spin briefly, then yield, then sleep; one that wakes up
 /// late is not waited for. Any number of threads may call `run`: one that finds the team busy does its parts alone.
-/// Which thread runs a part never changes its result, so kernels split their work by shapes alone. Each thread begins with
-/// the same share of the parts in every call, the first of them the caller's: kernels that number their parts along their
-/// output find what the step before wrote in the same core's cache.
+/// Which thread runs a part never changes its result, so kernels split their work by shapes alone. Each thread begins
+/// with the same share of the parts in every call, the first of them the caller's: kernels that number their parts
+/// along their output find what the step before wrote in the same core's cache.
 class Team {
  public:
   explicit Team(int size = default_team_size());

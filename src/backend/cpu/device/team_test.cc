@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <numeric>
@@ -25,6 +26,44 @@ TEST(Team, RunsEveryPartOnce) {
       for (int64_t part = 0; part < parts; ++part) ASSERT_EQ(runs[static_cast<size_t>(part)], 1) << size << " " << part;
     }
   }
+}
+
+/// Each thread begins with a share that is the same in every call, as long as all of them come.
+TEST(Team, SharesAreInOrderOfThreads) {
+  for (const int size : {2, 3}) {
+    Team team(size);
+    for (const int64_t parts : {int64_t{size}, int64_t{size} * 5, int64_t{size} * 5 + 1}) {
+      std::vector<std::atomic<int64_t>> first(static_cast<size_t>(size));
+      for (auto& of_worker : first) of_worker = -1;
+      std::atomic<int> come{0};
+      team.run(parts, [&](int64_t part, int worker) {
+        std::atomic<int64_t>& mine = first[static_cast<size_t>(worker)];
+        if (mine != -1) return;
+        mine = part;
+        const int64_t start = now_ns();
+        for (++come; come < size && now_ns() - start < 10'000'000'000;) std::this_thread::yield();
+      });
+      ASSERT_EQ(come, size);
+      const int64_t each = parts / size, rest = parts % size;
+      for (int64_t worker = 0; worker < size; ++worker)
+        EXPECT_EQ(first[static_cast<size_t>(worker)], worker * each + std::min(worker, rest)) << size << " " << parts;
+    }
+  }
+}
+
+/// Where a thread does not come, or is slow, the others do its parts.
+TEST(Team, SharesOfTheLateAreTaken) {
+  Team team(2);
+  std::atomic<int64_t> by_caller{0};
+  const auto me = std::this_thread::get_id();
+  team.run(100, [&](int64_t part, int) {
+    if (std::this_thread::get_id() == me)
+      ++by_caller;
+    else if (part == 50)  // the helper's first
+      for (const int64_t start = now_ns(); by_caller < 99 && now_ns() - start < 10'000'000'000;)
+        std::this_thread::yield();
+  });
+  EXPECT_GE(by_caller, 99);
 }
 
 TEST(Team, AWorkersPartsNeverOverlap) {

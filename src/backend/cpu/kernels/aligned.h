@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/large_pages.h"
 
 namespace kiln::cpu {
 
@@ -24,7 +25,7 @@ class AlignedFloats {
   static Result<AlignedFloats> zeros(int64_t size) {
     AlignedFloats result;
     const auto bytes = static_cast<size_t>(round_up(size * 4, kCacheLine));
-    result.data_.reset(static_cast<float*>(std::aligned_alloc(kCacheLine, bytes ? bytes : kCacheLine)));
+    result.data_.reset(static_cast<float*>(allocate_in_large_pages(kCacheLine, bytes ? bytes : kCacheLine)));
     if (!result.data_) return error(Code::kOutOfMemory, "no memory for ", size, " packed floats");
     std::memset(result.data_.get(), 0, bytes);
     result.size_ = size;
