@@ -15,8 +15,31 @@ namespace {
 // With so few channels a tap's sum is short, and most time would go into the step from tap to tap.
 constexpr int64_t kFewChannels = 32;
 
-/// The pieces of the workspace: [input copied to channels last][for each worker: pointers, windows over edges].
+// Inputs of so many bytes are copied between zeros where windows hang over edges: no window is copied by itself then,
+// and all pointers of a row are one run.
+constexpr int64_t kMostPaddedBytes = 1 << 17;
+
+/// The same outputs over an input whose padding has been written out.
+Window without_padding(const Window& window) {
+  Window padded = window;
+  for (int axis = 0; axis < 3; ++axis) {
+    const int64_t last =
+        (window.out[axis] - 1) * window.stride[axis] + (window.kernel[axis] - 1) * window.dilation[axis];
+    padded.in[axis] = std::max(window.pad[axis] + window.in[axis], last + 1);
+    padded.pad[axis] = 0;
+  }
+  return padded;
+}
+bool has_padding(const Window& window) {
+  const Window padded = without_padding(window);
+  return !std::equal(window.in, window.in + 3, padded.in);
+}
+
+/// The pieces of the workspace: [input copied to channels last, perhaps with its padding][for each worker: pointers,
+/// windows over edges].
 struct Plan {
+  Window window;  // over the copy, if there is one
+  bool padded;
   int64_t rows;  // output pixels
   ptrdiff_t ld, out_ld;
   Taps taps;
@@ -24,7 +47,7 @@ struct Plan {
   int64_t copy_floats, pointer_bytes, border_bytes;
 
   Plan(const ConvShape& shape, const ConvWeights& weights) {
-    const Window& w = shape.window;
+    const Window& w = window = shape.window;
     const bool copied = shape.input == ConvInput::kChannelsFirst;
     rows = shape.n * w.out_pixels();
     ld = copied || shape.in_ld == 0 ? weights.ic : shape.in_ld;
@@ -34,10 +57,13 @@ struct Plan {
     taps = merge ? Taps::kRows : Taps::kPixels;
     num_taps = w.taps() / (merge ? w.kernel[2] : 1);
     depth = weights.ic / weights.groups * (merge ? w.kernel[2] : 1);
-    copy_floats = copied ? round_up(shape.n * w.in_pixels() * weights.ic, kCacheLine / 4) : 0;
+    const Window whole = without_padding(w);
+    padded = merge && has_padding(w) && shape.n * whole.in_pixels() * weights.ic * 4 <= kMostPaddedBytes;
+    if (padded) window = whole;
+    copy_floats = copied || padded ? round_up(shape.n * window.in_pixels() * weights.ic, kCacheLine / 4) : 0;
     const int64_t most_rows = kBlockRows + tiling().rows;
     pointer_bytes = round_up(most_rows * num_taps * static_cast<int64_t>(sizeof(float*)), kCacheLine);
-    border_bytes = merge ? round_up(most_rows * num_taps * depth * 4, kCacheLine) : 0;
+    border_bytes = merge && !padded ? round_up(most_rows * num_taps * depth * 4, kCacheLine) : 0;
   }
   int64_t worker_bytes() const { return pointer_bytes + border_bytes; }
 };
@@ -49,6 +75,32 @@ void copy_pictures(Team& team, int64_t n, int64_t c, int64_t pixels, const float
   team.run(n * strips, [&](int64_t part, int) {
     const int64_t image = part / strips * c * pixels, begin = part % strips * kStrip;
     to_channels_last(in + image, pixels, c, begin, std::min(pixels, begin + kStrip), out + image);
+  });
+}
+
+/// [n, in, c], or [n, c, in], to [n, padded in, c], with zeros around each picture.
+void copy_between_zeros(Team& team, const ConvShape& shape, const Window& padded, int64_t c, const float* in,
+                        float* out) {
+  const Window& w = shape.window;
+  const int64_t lines = shape.n * padded.in[0] * padded.in[1], line_floats = padded.in[2] * c;
+  const int64_t of_part = std::max<int64_t>(1, (int64_t{1} << 13) / line_floats);
+  const auto fill_line = [&](int64_t line) {
+    float* const to = out + line * line_floats;
+    const int64_t y = line % padded.in[1] - w.pad[1], z = line / padded.in[1] % padded.in[0] - w.pad[0];
+    if (y < 0 || y >= w.in[1] || z < 0 || z >= w.in[0]) return void(std::fill_n(to, line_floats, 0.0F));
+    float* const first = to + w.pad[2] * c;
+    float* const behind = first + w.in[2] * c;
+    std::fill(to, first, 0.0F);
+    const int64_t pixel = (z * w.in[1] + y) * w.in[2];
+    const float* const picture = in + line / (padded.in[0] * padded.in[1]) * c * w.in_pixels();
+    if (shape.input == ConvInput::kChannelsFirst)
+      to_channels_last(picture, w.in_pixels(), c, pixel, pixel + w.in[2], first - pixel * c);
+    else
+      std::copy_n(picture + pixel * c, w.in[2] * c, first);
+    std::fill(behind, to + line_floats, 0.0F);
+  };
+  team.run(ceil_div(lines, of_part), [&](int64_t part, int) {
+    for (int64_t line = part * of_part; line < std::min(lines, (part + 1) * of_part); ++line) fill_line(line);
   });
 }
 
@@ -101,10 +153,13 @@ void conv(Team& team, const ConvShape& shape, const float* in, const PackedConv&
   auto* bytes = static_cast<std::byte*>(workspace);
   if (plan.copy_floats) {
     auto* copy = reinterpret_cast<float*>(bytes);
-    copy_pictures(team, shape.n, weights.ic, shape.window.in_pixels(), in, copy);
+    if (plan.padded)
+      copy_between_zeros(team, shape, plan.window, weights.ic, in, copy);
+    else
+      copy_pictures(team, shape.n, weights.ic, shape.window.in_pixels(), in, copy);
     in = copy;
   }
-  const PointerSource source{shape.window, in, plan.ld, packed.zeros.data(), plan.taps};
+  const PointerSource source{plan.window, in, plan.ld, packed.zeros.data(), plan.taps};
   // Without groups a part is some rows and some columns. With groups it is some rows and some groups; for the split
   // each
   // group counts as one panel of columns.

@@ -60,6 +60,9 @@ const Case kCases[] = {
      ConvInput::kChannelsFirst},
     {"slices of wider tensors", 1, 12, 10, 1, plane(6, 5, 6, 5, 3, 3, 1, 1), {.residual = true, .slack = 7}},
     {"one channel", 1, 1, 1, 1, plane(5, 5, 3, 3, 3, 3)},
+    {"edges of a large picture", 1, 3, 8, 1, plane(120, 110, 120, 110, 3, 3, 1, 1), {.clamp = true}},
+    {"edges of small pictures", 3, 2, 5, 1, plane(9, 8, 9, 8, 5, 4, 2, 1), {}, ConvInput::kChannelsFirst},
+    {"more padding behind", 2, 3, 4, 1, plane(7, 6, 8, 7, 5, 5, 1, 1), {.residual = true}},
     {"no pixels", 0, 4, 4, 1, plane(5, 5, 3, 3, 3, 3)},
 };
 
