@@ -207,7 +207,8 @@ class Engine:
         """Runs the model.
 
         With CUDA tensors the call returns when the run is queued on `stream`: PyTorch's current stream, if it is not
-        given (an int, or a stream of PyTorch or CuPy). Otherwise it returns when the results are there.
+        given (an int, or a stream of PyTorch or CuPy). Otherwise it returns when the results are there; on the CPU
+        `stream` has no effect.
         `out` takes the results: an array, or arrays in the order of the outputs, or a dict of names to arrays.
         """
         if not _is_dynamo_told:

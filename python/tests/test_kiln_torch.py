@@ -7,6 +7,8 @@ import os
 import pathlib
 import subprocess
 import sys
+import threading
+import time
 import tomllib
 
 import numpy as np
@@ -196,6 +198,66 @@ def test_one_engine_for_batches_that_are_marked_dynamic():
     (part,) = report.engines
     assert part.num_builds == 1
     assert part.engine.inputs[0].ranges[0].max[0] == 15
+
+
+def dynamic_module():
+    """A module for up to 12 rows, and what compiles it, called once; its part."""
+    module = torch.nn.Sequential(torch.nn.Linear(4, 5), torch.nn.GELU(), torch.nn.Linear(5, 4)).eval()
+    compiled = torch.compile(module, backend="kiln", options={**QUICK, "max_extent_factor": 2})
+    x = torch.rand(6, 4)
+    torch._dynamo.mark_dynamic(x, 0)
+    with torch.no_grad():
+        close(compiled(x), module(x))
+    (report,) = kiln.torch.last_reports()
+    (part,) = report.engines
+    return module, compiled, part
+
+
+def test_threads_with_a_new_shape_build_one_engine(monkeypatch):
+    module, compiled, part = dynamic_module()
+    build, barrier, failures, seen = part._build, threading.Barrier(4), [], []
+    part.register_forward_pre_hook(lambda _, args: seen.append(args))
+    with torch.no_grad():
+        compiled(torch.rand(6, 4))
+
+    def slow_build():
+        time.sleep(0.3)  # so that all threads have been refused
+        return build()
+
+    def call(n):
+        x = torch.rand(n, 4)
+        barrier.wait()
+        try:
+            with torch.no_grad():  # the part itself: PyTorch has graphs of its own for threads with other settings
+                found = part(*(x if isinstance(one, torch.Tensor) else n for one in seen[0]))
+                close(found[0] if isinstance(found, tuple) else found, module(x))
+        except BaseException as failure:
+            failures.append(failure)
+
+    monkeypatch.setattr(part, "_build", slow_build)
+    threads = [threading.Thread(target=call, args=(n,)) for n in (40, 40, 40, 41)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures and part.num_builds == 2
+
+
+def test_room_that_could_not_be_built_is_asked_for_again(monkeypatch):
+    module, compiled, part = dynamic_module()
+    build = part._build
+
+    def failing_build():
+        raise kiln.Error("not now")
+
+    x = torch.rand(40, 4)
+    with torch.no_grad():
+        monkeypatch.setattr(part, "_build", failing_build)
+        for _ in range(2):
+            with pytest.raises(kiln.Error, match="not now"):
+                compiled(x)
+        monkeypatch.setattr(part, "_build", build)
+        close(compiled(x), module(x))
 
 
 def test_an_engine_grows_where_no_maximum_was_said():

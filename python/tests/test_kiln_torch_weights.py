@@ -4,6 +4,8 @@ import copy
 import gc
 import logging
 import pickle
+import threading
+import time
 import weakref
 
 import pytest
@@ -14,6 +16,7 @@ from torch_devices import device  # noqa: F401  (a fixture of each test)
 
 import kiln
 import kiln.torch
+from kiln.torch import _backend
 
 QUICK = {"optimization_level": 0, "tf32": False, "min_block_size": 1}
 
@@ -254,6 +257,40 @@ def test_engines_of_modules_that_are_gone_go():
     assert [engine() for engine in gone] == [None] * 3, "that of the last call, too"
     with torch.no_grad():
         close(compiled(x), kept(x))
+
+
+def test_engines_that_end_beside_an_update_take_no_others_with_them(caplog, monkeypatch):
+    """Weights end whenever the collector runs: here in one thread, while another one adds engines."""
+    are_dead = _backend._Engines.are_dead.fget
+    monkeypatch.setattr(_backend._Engines, "are_dead", property(lambda engines: (time.sleep(0.002), are_dead(engines))[1]))
+    x = torch.rand(2, 4)
+
+    def call(module):
+        compiled = torch.compile(module, backend="kiln", options=QUICK)
+        with torch.no_grad():
+            close(compiled(x), module(x))
+        return compiled
+
+    first = net()
+    compiled_first = call(first)
+    doomed, kept = [net() for _ in range(8)], [net() for _ in range(8)]
+    for module in doomed:
+        call(module)
+
+    def end():
+        while doomed:
+            doomed.pop()
+            gc.collect()
+
+    module = None
+    ending = threading.Thread(target=end)
+    ending.start()
+    compiled = [call(module) for module in kept]
+    ending.join()
+    with torch.no_grad(), caplog.at_level(logging.INFO, logger="kiln"):
+        for module, function in zip([first, *kept], [compiled_first, *compiled]):
+            close(function(x), module(x))
+    assert "graph of another one" not in caplog.text, "engines that were built are built again"
 
 
 # Compiled modules.

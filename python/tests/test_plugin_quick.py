@@ -648,6 +648,47 @@ print("built")
 """
 
 
-@pytest.mark.parametrize("program", [AHEAD, NO_NUMBERS], ids=["a kernel", "no numbers"])
+# What an aot_impl function returns instead of four things is told, with the plugin and what is needed.
+WRONG_RESULTS = """
+from typing import Tuple, Union
+import tensorrt as trt
+import tensorrt.plugin as trtp
+from networks import Bench
+
+NEEDED = "a tuple of the kernel's name, its code (each str or bytes), KernelLaunchParams and SymExprs is needed"
+
+@trtp.register("tests::wrong")
+def wrong(x: trtp.TensorDesc) -> trtp.TensorDesc:
+    return x.like()
+
+@trtp.aot_impl("tests::wrong")
+def wrong_impl(
+    x: trtp.TensorDesc, outputs: Tuple[trtp.TensorDesc], tactic: int
+) -> Tuple[Union[str, bytes], Union[str, bytes], trtp.KernelLaunchParams, trtp.SymIntExprs]:
+    return found(trtp.KernelLaunchParams(grid_x=1, block_x=1), trtp.SymIntExprs(0))
+
+for found, text in (
+    (lambda launch, none: None, "it returned None; " + NEEDED),
+    (lambda launch, none: "four", "it returned a str; " + NEEDED),
+    (lambda launch, none: ("kernel", "code", launch), "it returned a tuple of 3; " + NEEDED),
+    (lambda launch, none: ("kernel", "code", launch, none, 5), "it returned a tuple of 5; " + NEEDED),
+    (lambda launch, none: ("kernel", 7, launch, none), "it returned a int as the kernel's code; str or bytes is needed"),
+    (lambda launch, none: ("kernel", "code", none, launch), "it returned a SymIntExprs as how it is launched; KernelLaunchParams is needed"),
+    (lambda launch, none: ("kernel", "code", launch, [1]), "it returned a list as its arguments; SymExprs is needed"),
+    (lambda launch, none: ("kernel", "code", launch, trtp.SymIntExprs(1)), "argument 0 of the kernel is a NoneType; a SymInt32 is needed"),
+):
+    bench = Bench()
+    layer = bench.network.add_plugin(trtp.op.tests.wrong(bench.input("x", (3,))), aot=True)
+    bench.network.mark_output(layer.get_output(0))
+    assert bench.builder.build_serialized_network(bench.network, bench.builder.create_builder_config()) is None
+    told = bench.log.take_errors()
+    assert "get_launch_params raised TypeError: aot_impl function of 'tests::wrong': " + text in told, told
+print("built")
+"""
+
+
+@pytest.mark.parametrize(
+    "program", [AHEAD, NO_NUMBERS, WRONG_RESULTS], ids=["a kernel", "no numbers", "wrong results"]
+)
 def test_ahead_of_time_on_the_driver_that_stands_in_for_a_gpu(program):
     assert run_on_stand_in(program) == "built\n"

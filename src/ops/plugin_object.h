@@ -111,6 +111,8 @@ class PluginObject {
   virtual int num_outputs() const = 0;
   /// Sets the types of the outputs. The first `num_tensors` inputs are tensors of runs, the others shape inputs.
   virtual Status infer(InferContext& cx, int num_tensors) const = 0;
+  /// Whether it has shape inputs, which plugins of version 2 have not.
+  virtual bool may_have_shape_inputs() const { return true; }
   /// The outputs that tell sizes, in the order of the sizes that `infer` asked for.
   virtual const std::vector<int>& size_outputs() const = 0;
 

@@ -14,18 +14,19 @@ namespace {
 namespace nv = nvinfer1;
 
 /// The names in a creator's list.
-std::vector<std::string> names_in(const nv::PluginFieldCollection* list) {
-  std::vector<std::string> names;
+std::vector<FieldDescription> described_in(const nv::PluginFieldCollection* list) {
+  std::vector<FieldDescription> result;
   for (int32_t i = 0; list && list->fields && i < list->nbFields; ++i)
-    if (const char* const name = list->fields[i].name) names.emplace_back(name);
-  return names;
+    if (const nv::PluginField& field = list->fields[i]; field.name)
+      result.push_back({field.name, static_cast<PluginFieldType>(field.type)});
+  return result;
 }
 
 /// The attributes that a creator names, in its order: TensorRT hands it no others.
-std::vector<PluginField> fields_of(std::span<const std::string> names, std::span<const PluginField> attributes) {
+std::vector<PluginField> fields_of(std::span<const FieldDescription> named, std::span<const PluginField> attributes) {
   std::vector<PluginField> fields;
-  for (const std::string& name : names) {
-    const auto found = std::ranges::find(attributes, name, &PluginField::name);
+  for (const FieldDescription& one : named) {
+    const auto found = std::ranges::find(attributes, one.name, &PluginField::name);
     if (found != attributes.end()) fields.push_back(*found);
   }
   return fields;
@@ -92,13 +93,15 @@ Result<PluginGeneration> generation_of(nv::IPluginCreatorInterface& creator, con
                interface_name(CreatorKind::kV3Quick), "' is needed");
 }
 
-Result<std::vector<std::string>> field_names(nv::IPluginCreatorInterface& creator, const PluginIdentity& plugin) {
+Result<std::vector<FieldDescription>> field_descriptions(nv::IPluginCreatorInterface& creator,
+                                                         const PluginIdentity& plugin) {
   switch (TRY(generation_of(creator, plugin))) {
-    case PluginGeneration::kV3: return names_in(static_cast<nv::IPluginCreatorV3One&>(creator).getFieldNames());
-    case PluginGeneration::kQuick: return names_in(static_cast<nv::IPluginCreatorV3Quick&>(creator).getFieldNames());
+    case PluginGeneration::kV3: return described_in(static_cast<nv::IPluginCreatorV3One&>(creator).getFieldNames());
+    case PluginGeneration::kQuick:
+      return described_in(static_cast<nv::IPluginCreatorV3Quick&>(creator).getFieldNames());
     case PluginGeneration::kV2: break;
   }
-  return names_in(static_cast<nv::IPluginCreator&>(creator).getFieldNames());
+  return described_in(static_cast<nv::IPluginCreator&>(creator).getFieldNames());
 }
 
 Result<std::shared_ptr<const PluginObject>> create_object(nv::IPluginCreatorInterface& creator, const Creation& asked) {
@@ -109,7 +112,7 @@ Result<std::shared_ptr<const PluginObject>> create_object(nv::IPluginCreatorInte
 Result<ops::Plugin> create_plugin(nv::IPluginCreatorInterface& creator, const PluginIdentity& plugin,
                                   std::string_view layer, std::span<const PluginField> attributes,
                                   nv::QuickPluginCreationRequest request, const Services& services) {
-  const std::vector<PluginField> fields = fields_of(TRY(field_names(creator, plugin)), attributes);
+  const std::vector<PluginField> fields = fields_of(TRY(field_descriptions(creator, plugin)), attributes);
   const std::shared_ptr<const PluginObject> object = TRY(create_object(creator, {.plugin = plugin,
                                                                                  .layer = std::string(layer),
                                                                                  .fields = fields,

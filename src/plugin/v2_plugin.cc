@@ -122,6 +122,7 @@ class V2Plugin final : public PluginObject {
     const FailureScope failure;
     return failure.explained(interface_->infer(cx, identity_), identity_);
   }
+  bool may_have_shape_inputs() const override { return false; }
   const std::vector<int>& size_outputs() const override { return no_sizes_; }
   bool knows_scales() const override { return interface_->knows_scales(); }
   bool has_batch() const { return interface_->has_batch(); }

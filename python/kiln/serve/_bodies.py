@@ -82,7 +82,7 @@ async def read_body(
         failure.body_is_unread = not reader.is_at_end
         raise
     finally:
-        budget.give_back_after(body and body.request, reader.reserved)
+        budget.give_back_after(body.request if body is not None else None, reader.reserved)
 
 
 class _BodyReader:

@@ -9,7 +9,7 @@ import functools
 import http
 import json
 import sys
-from typing import Any
+from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -91,8 +91,8 @@ class _LimitedConnection(HttpToolsProtocol):
         self._discarded = 0
         self._is_in_message = False  # a request has begun to come, and is not here yet
         self._real = transport
-        self._wrapped: Any = _Transport(transport, self)
-        super().connection_made(self._wrapped)
+        self._wrapped = _Transport(transport, self)
+        super().connection_made(cast(asyncio.Transport, self._wrapped))  # it has a transport's attributes
         self._served = self.app
         self._write_timer: asyncio.TimerHandle | None = None
         self._head_timer: asyncio.TimerHandle | None = None

@@ -207,7 +207,7 @@ class Servicer:
                 call = await in_turn(self._long_numbers, limit, _read_call, taken_once.pop(), since_ns)
             version, outputs = await run(self._repository, call, limit)
         finally:
-            self._server.budget.give_back_after(call and call.request, size)
+            self._server.budget.give_back_after(call.request if call is not None else None, size)
         return _answer(version, call.id, outputs)
 
     async def _answer_in_stream(self, taken_once: list[bytes]) -> _Counted:

@@ -29,7 +29,7 @@ class JsonLines(logging.Formatter):
     """One object a line: time, level, logger, message, and whatever the call gives as `extra`."""
 
     def format(self, record: logging.LogRecord) -> str:
-        said = {
+        said: dict[str, object] = {
             "time": datetime.datetime.fromtimestamp(record.created, datetime.UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,

@@ -225,22 +225,25 @@ class _Compiled:
         self._graph, self._settings = graph, settings
         self._places = list(weights)
         self._changes = dict.fromkeys(weights, 0)
-        self._lock = threading.Lock()
-        self._known: tuple[_Engines, ...] = ()
+        self._lock = threading.Lock()  # of builds
+        # A dict, because weights end whenever the collector runs, in any thread, also beside an update: what is added and
+        # taken away one by one needs no lock.
+        self._known: dict[_Engines, None] = {}
         self._last: _Engines | None = self._build(weights)
 
     def _build(self, weights: dict[int, torch.Tensor]) -> _Engines:
-        owner = weakref.ref(self)
+        owner, engines = weakref.ref(self), None
 
         def ended(_: Any) -> None:
-            self = owner()
-            if self is not None:
-                self._known = tuple(engines for engines in self._known if not engines.are_dead)
-                if self._last is not None and self._last.are_dead:
+            self, made = owner(), engines and engines()
+            if self is not None and made is not None:
+                self._known.pop(made, None)
+                if self._last is made:
                     self._last = None
 
         made = _Engines(self._graph, weights, self._settings, ended)
-        self._known = (*self._known, made)
+        engines = weakref.ref(made)
+        self._known[made] = None
         _reports[:] = [known for known in _reports if known() is not None]
         _reports.append(weakref.ref(made.report))
         return made
@@ -254,7 +257,7 @@ class _Compiled:
         return engines.module(*given)
 
     def _find(self, args: list[Any]) -> _Engines | None:
-        return next((engines for engines in self._known if engines.fit(args)), None)
+        return next((engines for engines in list(self._known) if engines.fit(args)), None)
 
     def _renew(self, args: list[Any]) -> _Engines:
         """Builds engines from the weights of a call, unless another thread has done so."""
@@ -262,12 +265,13 @@ class _Compiled:
             found = self._find(args)
             if found is not None:
                 return found
-            stale = [engines for engines in self._known if engines.are_stale(args)]
+            stale = [engines for engines in list(self._known) if engines.are_stale(args)]
             for place in {place for engines in stale for place in engines.changed(args)}:
                 self._changes[place] += 1
             if stale:
                 log.warning("weights of a compiled module have changed: its engines are built anew")
-                self._known = tuple(engines for engines in self._known if engines not in stale)
+                for engines in stale:
+                    self._known.pop(engines, None)
             else:
                 log.info("a module has the graph of another one: it gets engines with its own weights")
             return self._build({place: args[place] for place in self._places if self._is_frozen(place, args[place])})

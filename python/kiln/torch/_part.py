@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -166,6 +168,12 @@ class Bounds:
                 if isinstance(extent, torch.SymInt):
                     self._add(extent, factor)
 
+    def copy(self) -> Bounds:
+        """Bounds that are the same, and no longer when these are widened."""
+        made = copy.copy(self)
+        made._values = dict(self._values)
+        return made
+
     def _add(self, extent: torch.SymInt, factor: int) -> None:
         env: Any = extent.node.shape_env
         for symbol in extent.node.expr.free_symbols:
@@ -226,6 +234,7 @@ class Part(torch.nn.Module):
         self._bounds = Bounds(module, settings.max_extent_factor)
         self._seen: dict[str, Range] = {}
         """Of inputs whose extents left the bounds that their symbols give: the shapes that are to have room, too."""
+        self._lock = threading.Lock()  # of what makes room
         self.num_builds = 0
         self.engine: Engine = self._build()
         self._host_numbers = {tensor.name for tensor in self.engine.inputs if tensor.on_host}
@@ -285,18 +294,38 @@ class Part(torch.nn.Module):
                 grew = True
         return grew
 
+    def _renew(self, tried: Engine, args: tuple) -> bool:
+        """Builds an engine that takes a call which `tried` refused, unless another thread has built one since then.
+
+        Says whether the call is to be tried again.
+        """
+        with self._lock:
+            if self.engine is not tried:
+                return True
+            before = self._bounds.copy(), dict(self._seen)
+            if not self._make_room(args):
+                return False
+            log.info("%s is built anew for shapes %s", self.name,
+                     [tuple(args[place].shape) for place, _, _ in self._model.inputs])  # fmt: skip
+            try:
+                self.engine = self._build()
+            except BaseException:
+                self._bounds, self._seen = before  # what is not built has no room
+                raise
+            return True
+
     def forward(self, *args: Any) -> Any:
         model = self._model
         given: list[Any] = [args[place].resolve_neg().contiguous() for place, _, _ in model.inputs]
         given += [self._number(name, int(args[place])) for place, name, _ in model.numbers]
-        try:
-            results = self.engine._run(given, self._like)
-        except ShapeError:
-            if not self._make_room(args):
-                raise
-            log.info("%s is built anew for shapes %s", self.name, [tuple(args[place].shape) for place, _, _ in model.inputs])
-            self.engine = self._build()
-            results = self.engine._run(given, self._like)
+        results = None
+        while results is None:
+            engine = self.engine
+            try:
+                results = engine._run(given, self._like)
+            except ShapeError:
+                if not self._renew(engine, args):
+                    raise
         tensors: Sequence[Any] = results if isinstance(results, Outputs) else (results,)
         if not model.inputs and self._device.type != "cpu":  # without inputs a run does not know where results belong
             tensors = tuple(tensor.to(self._device) for tensor in tensors)

@@ -6,6 +6,13 @@ from ._parent import trt
 from ._tensors import Shape, Tensor, TensorDesc
 
 _VERSION = "1"
+# What an aot_impl function returns, with the types that it may have.
+_AOT_RESULTS = (
+    ("the kernel's name", (str, bytes), "str or bytes"),
+    ("the kernel's code", (str, bytes), "str or bytes"),
+    ("how it is launched", KernelLaunchParams, "KernelLaunchParams"),
+    ("its arguments", SymExprs, "SymExprs"),
+)
 
 
 class _QuickPlugin(trt.IPluginV3, trt.IPluginV3QuickCore):
@@ -215,29 +222,33 @@ class AotPlugin(_QuickPlugin, trt.IPluginV3QuickAOTBuild):
             for desc, known in zip((*self._inputs, *self._outputs), in_out):
                 desc._thaw().dtype = known.desc.type
                 desc._freeze()
-            name, code, launch, arguments = definition.aot_impl(
+            name, code, launch, arguments = self._checked(definition.aot_impl(
                 *self._inputs, *self._values(definition.aot_attributes), tuple(self._outputs), self._tactic
-            )
-            self._check(name, code, launch, arguments)
+            ))  # fmt: skip
             for parameter in KernelLaunchParams._NAMES:
                 setattr(launch_params, parameter, getattr(launch, parameter)())
             extra_args.nbSymExprs = len(arguments)
             for i, argument in enumerate(arguments):
                 if not isinstance(argument, SymInt32):
-                    raise TypeError(f"argument {i} of the kernel is a SymInt32, not {type(argument).__name__}")
+                    raise TypeError(
+                        f"aot_impl function of '{definition.plugin_id}': argument {i} of the kernel is a "
+                        f"{type(argument).__name__}; a SymInt32 is needed"
+                    )
                 extra_args[i] = argument()
         self._kernels[self._key([tensor.desc for tensor in in_out])] = (name, code)
 
-    @staticmethod
-    def _check(name, code, launch, arguments):
-        for value, what, kinds in (
-            (name, "the kernel's name", (str, bytes)),
-            (code, "the kernel's code", (str, bytes)),
-            (launch, "how it is launched", KernelLaunchParams),
-            (arguments, "its arguments", SymExprs),
-        ):
+    def _checked(self, found):
+        where = f"aot_impl function of '{self._definition.plugin_id}'"
+        if not isinstance(found, (tuple, list)) or len(found) != len(_AOT_RESULTS):
+            count = f" of {len(found)}" if isinstance(found, (tuple, list)) else ""
+            raise TypeError(
+                f"{where}: it returned {'None' if found is None else f'a {type(found).__name__}{count}'}; a tuple of the "
+                "kernel's name, its code (each str or bytes), KernelLaunchParams and SymExprs is needed"
+            )
+        for value, (what, kinds, needed) in zip(found, _AOT_RESULTS):
             if not isinstance(value, kinds):
-                raise TypeError(f"the aot_impl function returned a {type(value).__name__} as {what}")
+                raise TypeError(f"{where}: it returned a {type(value).__name__} as {what}; {needed} is needed")
+        return found
 
     def get_kernel(self, input_desc, output_desc):
         """Returns name and code that the aot_impl function gave for these types, formats and this tactic."""

@@ -105,8 +105,59 @@ TEST_F(PluginNodes, AttributesThatTheCreatorDoesNotNameMayBeAnythingAndAreTold) 
       << logger.warnings;
   EXPECT_EQ(run({1, 2}, 2), (Floats{4, 8}));
   EXPECT_FALSE(parse(one_node("TestScale", {integer("factor")})));
-  EXPECT_NE(errors().find("attribute 'factor' has 1099511627776; plugins get attributes in 32 bits"), std::string::npos)
+  EXPECT_NE(errors().find("attribute 'factor' has 1099511627776; plugins get attributes in 32 bits, unless the creator "
+                          "describes the field as kINT64"),
+            std::string::npos)
       << errors();
+}
+
+/// Takes `size` and `sizes`, which it describes as kINT64, and keeps what it was given.
+class WideCreator final : public nv::IPluginCreatorV3One {
+ public:
+  explicit WideCreator(PluginLog& log) : log_(log) { getPluginRegistry()->registerCreator(*this, ""); }
+  ~WideCreator() override { getPluginRegistry()->deregisterCreator(*this); }
+  nv::IPluginV3* createPlugin(const char*, const nv::PluginFieldCollection* fields,
+                              nv::TensorRTPhase) noexcept override {
+    for (const nv::PluginField& field : std::span(fields->fields, static_cast<size_t>(fields->nbFields))) {
+      types[field.name] = field.type;
+      const bool is_wide = field.type == nv::PluginFieldType::kINT64;
+      for (int32_t i = 0; i < field.length; ++i)
+        values[field.name].push_back(is_wide ? static_cast<const int64_t*>(field.data)[i]
+                                             : static_cast<const int32_t*>(field.data)[i]);
+    }
+    return new ScalePlugin(log_, 1);
+  }
+  const nv::PluginFieldCollection* getFieldNames() noexcept override { return &names_; }
+  const char* getPluginName() const noexcept override { return "TestWide"; }
+  const char* getPluginVersion() const noexcept override { return "1"; }
+  const char* getPluginNamespace() const noexcept override { return ""; }
+
+  std::map<std::string, nv::PluginFieldType> types;
+  std::map<std::string, std::vector<int64_t>> values;
+
+ private:
+  PluginLog& log_;
+  const nv::PluginField described_[2] = {{"size", nullptr, nv::PluginFieldType::kINT64, 1},
+                                         {"sizes", nullptr, nv::PluginFieldType::kINT64, 1}};
+  const nv::PluginFieldCollection names_{2, described_};
+};
+
+/// As in TensorRT, integers that fit are of 32 bits, whatever the creator describes.
+TEST_F(PluginNodes, IntegersBeyond32BitsAreFieldsOf64WhereTheCreatorDescribesThemSo) {
+  constexpr int64_t kWide = int64_t{1} << 40;
+  WideCreator creator(log);
+  const Proto list = attribute("sizes", 7)
+                         .integer(onnx::field::attribute::kInts, 3)
+                         .integer(onnx::field::attribute::kInts, static_cast<uint64_t>(-kWide));
+  ASSERT_TRUE(parse(one_node("TestWide", {int_attribute("size", kWide), list}))) << errors();
+  EXPECT_EQ(creator.types["size"], nv::PluginFieldType::kINT64);
+  EXPECT_EQ(creator.values["size"], std::vector<int64_t>{kWide});
+  EXPECT_EQ(creator.types["sizes"], nv::PluginFieldType::kINT64);
+  EXPECT_EQ(creator.values["sizes"], (std::vector<int64_t>{3, -kWide}));
+  creator.values.clear();
+  ASSERT_TRUE(parse(one_node("TestWide", {int_attribute("size", -5)}))) << errors();
+  EXPECT_EQ(creator.types["size"], nv::PluginFieldType::kINT32);
+  EXPECT_EQ(creator.values["size"], std::vector<int64_t>{-5});
 }
 
 TEST_F(PluginNodes, AnAttributeIsGivenOnce) {
@@ -347,6 +398,7 @@ TEST_F(PluginNodes, TakeNoDoubles) {
   EXPECT_EQ(log.alive, 0);
 }
 
+/// As in TensorRT, the indices are ignored with a warning.
 TEST_F(PluginNodes, OfVersion2HaveNoShapeInputs) {
   const LoggedCreatorV2<ScaleDynamic> old(log, "TestScaleDynamic");
   const Proto shapes = model(graph(
@@ -356,8 +408,15 @@ TEST_F(PluginNodes, OfVersion2HaveNoShapeInputs) {
        .inputs = {value("x", 1, {3})},
        .outputs = {value("y", 1, {3})},
        .initializers = {tensor("rows", 7, {1}).packed(onnx::field::tensor::kInt64Data, {2})}}));
-  EXPECT_FALSE(parse(shapes));
-  EXPECT_NE(errors().find("has 1 shape inputs; only plugins of version 3 take them"), std::string::npos) << errors();
+  ASSERT_TRUE(parse(shapes)) << errors();
+  EXPECT_EQ(network->getLayer(network->getNbLayers() - 1)->getNbInputs(), 2);
+  EXPECT_NE(logger.warnings.find("'it' (TestScaleDynamic): attribute 'tensorrt_plugin_shape_input_indices' is ignored, "
+                                 "since plugin 'TestScaleDynamic' version '1' is of version 2, which has no shape "
+                                 "inputs"),
+            std::string::npos)
+      << logger.warnings;
+  parser.reset();
+  network.reset();
   EXPECT_EQ(log.alive, 0);
 }
 

@@ -45,11 +45,14 @@ Result<nv::IPluginCreatorInterface*> RegistryPlugins::creator_of(const PluginIde
   return creator;
 }
 
-Result<std::vector<std::string>> RegistryPlugins::attributes_of(const PluginIdentity& identity) {
+Result<std::vector<onnx::PluginAttribute>> RegistryPlugins::attributes_of(const PluginIdentity& identity) {
   nv::IPluginCreatorInterface* const creator = TRY(creator_of(identity));
-  std::vector<std::string> names = TRY(plugin::field_names(*creator, identity));
-  if (TRY(plugin::generation_of(*creator, identity)) == PluginGeneration::kQuick) names.emplace_back(kAheadOfTime);
-  return names;
+  std::vector<onnx::PluginAttribute> result;
+  for (plugin::FieldDescription& field : TRY(plugin::field_descriptions(*creator, identity)))
+    result.push_back({std::move(field.name), field.type});
+  if (TRY(plugin::generation_of(*creator, identity)) == PluginGeneration::kQuick)
+    result.push_back({std::string(kAheadOfTime), PluginFieldType::kI32});
+  return result;
 }
 
 Result<ops::Plugin> RegistryPlugins::make(const onnx::PluginNode& node) {

@@ -29,15 +29,20 @@ PluginField field_of(std::string_view name, PluginFieldType type, const T* value
   return field;
 }
 
-/// TensorRT's parser hands integers to plugins in 32 bits.
-Result<std::vector<int32_t>> narrow(std::string_view name, std::span<const int64_t> values) {
-  std::vector<int32_t> result;
-  for (const int64_t value : values) {
-    TRY(require(value >= std::numeric_limits<int32_t>::min() && value <= std::numeric_limits<int32_t>::max(),
-                "attribute '", name, "' has ", value, "; plugins get attributes in 32 bits"));
-    result.push_back(static_cast<int32_t>(value));
-  }
-  return result;
+bool fits_int32(int64_t value) {
+  return value >= std::numeric_limits<int32_t>::min() && value <= std::numeric_limits<int32_t>::max();
+}
+
+/// TensorRT's parser hands integers to plugins in 32 bits, whatever the creator describes. Only those that do not fit
+/// are handed in 64, to a creator that describes its field so.
+Result<PluginField> integers(const PluginAttribute& described, std::span<const int64_t> values) {
+  const auto wide = std::ranges::find_if_not(values, fits_int32);
+  if (wide != values.end() && described.type == PluginFieldType::kI64)
+    return field_of(described.name, PluginFieldType::kI64, values.data(), values.size());
+  TRY(require(wide == values.end(), "attribute '", described.name, "' has ", *wide,
+              "; plugins get attributes in 32 bits, unless the creator describes the field as kINT64"));
+  const std::vector<int32_t> narrow(values.begin(), values.end());
+  return field_of(described.name, PluginFieldType::kI32, narrow.data(), narrow.size());
 }
 
 Result<PluginFieldType> field_type_of(DType dtype) {
@@ -60,20 +65,14 @@ PluginField field_of(std::string_view name, std::span<const std::string_view> st
   return field_of(name, PluginFieldType::kChar, letters.data(), letters.size());
 }
 
-Result<PluginField> field_of(ImportContext& cx, const AttributeDef& attribute) {
+Result<PluginField> field_of(ImportContext& cx, const AttributeDef& attribute, const PluginAttribute& described) {
   const std::string_view name = attribute.name;
   switch (attribute.kind) {
     case AttributeKind::kFloat: return field_of(name, PluginFieldType::kF32, &attribute.f, 1);
     case AttributeKind::kFloats:
       return field_of(name, PluginFieldType::kF32, attribute.floats.data(), attribute.floats.size());
-    case AttributeKind::kInt: {
-      const auto values = TRY(narrow(name, {&attribute.i, 1}));
-      return field_of(name, PluginFieldType::kI32, values.data(), 1);
-    }
-    case AttributeKind::kInts: {
-      const auto values = TRY(narrow(name, attribute.ints));
-      return field_of(name, PluginFieldType::kI32, values.data(), values.size());
-    }
+    case AttributeKind::kInt: return integers(described, {&attribute.i, 1});
+    case AttributeKind::kInts: return integers(described, attribute.ints);
     case AttributeKind::kString: return field_of(name, {&attribute.s, 1});
     case AttributeKind::kStrings: return field_of(name, attribute.strings);
     case AttributeKind::kTensor: {
@@ -101,15 +100,16 @@ Result<PluginIdentity> plugin_of(const NodeDef& node) {
 /// Makes fields of the attributes that the creator names. Others are ignored, with a warning; but where an importer
 /// would read one, its loss would be a wrong result, so that this fails unless it has its default.
 Result<std::vector<PluginField>> fields_of(ImportContext& cx, const PluginIdentity& identity,
-                                           const std::vector<std::string>& names, ImporterOfNode importer) {
+                                           const std::vector<PluginAttribute>& taken, ImporterOfNode importer) {
   std::vector<PluginField> fields;
   std::vector<std::string> ignored;
   for (const AttributeDef& attribute : cx.def().attributes) {
     if (std::ranges::find(kOfNodes, attribute.name) != std::end(kOfNodes)) continue;
-    if (std::ranges::find(names, attribute.name) != names.end()) {
+    const auto described = std::ranges::find(taken, attribute.name, &PluginAttribute::name);
+    if (described != taken.end()) {
       TRY(require(std::ranges::find(fields, attribute.name, &PluginField::name) == fields.end(), "attribute '",
                   attribute.name, "' is given twice"));
-      fields.push_back(TRY(field_of(cx, attribute)));
+      fields.push_back(TRY(field_of(cx, attribute, *described)));
       continue;
     }
     const bool has_importer = importer == ImporterOfNode::kThere;
@@ -119,8 +119,8 @@ Result<std::vector<PluginField>> fields_of(ImportContext& cx, const PluginIdenti
                 attribute.name, "' (getFieldNames)"));
     std::string words = str(cx.def(), ": attribute '", attribute.name, "' is ignored, since the creator of ", identity,
                             " does not take it; it takes");
-    for (const std::string& name : names) words += str(' ', name);
-    ignored.push_back(words + (names.empty() ? " none" : ""));
+    for (const PluginAttribute& one : taken) words += str(' ', one.name);
+    ignored.push_back(words + (taken.empty() ? " none" : ""));
   }
   cx.bodies().warn(ignored);
   return fields;
@@ -137,8 +137,8 @@ size_t num_inputs_of(const ImportContext& cx) {
 Result<ops::Plugin> make_plugin(ImportContext& cx, const PluginIdentity& identity, PluginSource& source,
                                 ImporterOfNode importer) {
   TRY(refuse_carried(cx));
-  const std::vector<std::string> names = TRY(source.attributes_of(identity));
-  const std::vector<PluginField> fields = TRY(fields_of(cx, identity, names, importer));
+  const std::vector<PluginAttribute> taken = TRY(source.attributes_of(identity));
+  const std::vector<PluginField> fields = TRY(fields_of(cx, identity, taken, importer));
   for (size_t i = 0; i < num_inputs_of(cx); ++i) TRY(cx.input(i));
   ops::Plugin op = TRY(source.make({identity, cx.def().name, fields}));
   TRY(require(static_cast<size_t>(op.num_outputs()) >= cx.num_outputs(), identity, " has ", op.num_outputs(),
@@ -147,11 +147,18 @@ Result<ops::Plugin> make_plugin(ImportContext& cx, const PluginIdentity& identit
 }
 
 /// The inputs that the node's attribute names as shape inputs, one flag each. A number below 0 counts from the back of
-/// those that are there.
-Result<std::vector<bool>> shape_inputs_of(ImportContext& cx) {
+/// those that are there. A plugin of version 2 has none: its inputs are all tensors, and a warning says so.
+Result<std::vector<bool>> shape_inputs_of(ImportContext& cx, const ops::Plugin& plugin) {
   std::vector<bool> result(num_inputs_of(cx));
   const auto count = static_cast<int64_t>(result.size());
-  for (const int64_t index : TRY(cx.node().get_ints(kShapeInputs, {}))) {
+  const std::vector<int64_t> indices = TRY(cx.node().get_ints(kShapeInputs, {}));
+  if (!indices.empty() && !plugin.object->may_have_shape_inputs()) {
+    const std::string warning = str(cx.def(), ": attribute '", kShapeInputs, "' is ignored, since ", plugin.plugin,
+                                    " is of version 2, which has no shape inputs");
+    cx.bodies().warn({&warning, 1});
+    return result;
+  }
+  for (const int64_t index : indices) {
     TRY(require(index >= -count && index < count, "attribute '", kShapeInputs, "' has ", index, "; the node has ",
                 count, " inputs"));
     result[static_cast<size_t>(index < 0 ? index + count : index)] = true;
@@ -200,7 +207,7 @@ Result<bool> import_plugin(ImportContext& cx, const PluginIdentity& identity, Pl
     cx.bodies().warn({&warning, 1});
     return false;
   }
-  const std::vector<bool> is_shape = TRY(shape_inputs_of(cx));
+  const std::vector<bool> is_shape = TRY(shape_inputs_of(cx, *made));
   Values inputs, shape_inputs;
   std::vector<DType> types;
   for (size_t i = 0; i < all.size(); ++i) {

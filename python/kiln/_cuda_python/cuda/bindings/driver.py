@@ -105,8 +105,8 @@ _RESULTS = """
 999 UNKNOWN
 """
 _LINES = [line.split() for line in _RESULTS.strip().splitlines()]
-CUresult = enum.IntEnum("CUresult", {"CUDA_SUCCESS": 0, **{f"CUDA_ERROR_{name}": int(number) for number, name in _LINES}},
-                        module=__name__)
+_ERRORS = {f"CUDA_ERROR_{name}": int(number) for number, name in _LINES}
+CUresult = enum.IntEnum("CUresult", {"CUDA_SUCCESS": 0, **_ERRORS}, module=__name__)  # type: ignore[misc]
 CUdevice_attribute = _device_attributes.driver_enum(__name__)
 CUuuid = _device_properties.cudaUUID_t
 
@@ -261,8 +261,8 @@ cuProfilerStart=cudaProfilerStart
 cuProfilerStop=cudaProfilerStop
 """
 # The numbers of the two APIs' errors are the same, except for these, which the driver counts among the invalid values.
-_INVALID_VALUES = [runtime.cudaError_t.cudaErrorInvalidPitchValue, runtime.cudaError_t.cudaErrorInvalidHostPointer,
-                   runtime.cudaError_t.cudaErrorInvalidDevicePointer, runtime.cudaError_t.cudaErrorInvalidMemcpyDirection]
+_INVALID_VALUES = [runtime.cudaError_t[f"cudaErrorInvalid{what}"]
+                   for what in ("PitchValue", "HostPointer", "DevicePointer", "MemcpyDirection")]
 
 
 def _result(error):

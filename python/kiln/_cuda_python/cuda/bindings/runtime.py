@@ -5,7 +5,7 @@ import enum
 from . import _calls, _device_attributes, _device_properties
 
 _NO_NAME = _calls.library.cudaGetErrorName(-1)
-cudaError_t = enum.IntEnum(
+cudaError_t = enum.IntEnum(  # type: ignore[misc]  # the library has the names
     "cudaError_t",
     {name.decode(): code for code in range(1000) if (name := _calls.library.cudaGetErrorName(code)) != _NO_NAME},
     module=__name__,
