@@ -24,8 +24,6 @@ inline const Reasons kCpuByReference{
     {"Recurrence: lstm, weights of the run", "weights are packed when a step is loaded"},
     {"Reduce: sum over no axis", "a copy, which a pass makes of it"},
     {"Reduce: int8, max", "no kernel of 8-bit integers"},
-    {"Resize: antialiased", "more taps than kernels have"},
-    {"Resize: cubic along more axes than kernels mix", "1,024 rows of a result"},
     {"Scatter: bytes, the larger", "no reduction of 8-bit integers"},
 };
 

@@ -164,12 +164,34 @@ FORMS = {
         [(3, 6), positive(3, 6)],
     ),
     "bags": form(nn.EmbeddingBag(20, 6, mode="mean"), [ints(20, 4, 5)], [ints(20, 3, 5)]),
+    "repeated": form(  # as often as data says
+        lambda x, n: x.repeat_interleave(n, 0),
+        [(4, 6), torch.tensor([1, 0, 3, 2])],
+        [(3, 6), torch.tensor([2, 2, 1])],
+    ),
     "empty": form(lambda x: x.relu() @ torch.arange(12.0).view(6, 2), [(4, 6)], [(0, 6)], [(1, 6)]),
     "packed": made(Packed, [(3, 7, 6), torch.tensor([7, 4, 5])], [(2, 5, 6), torch.tensor([2, 5])]),
     "padded": made(
         Attending,
         [(2, 5, 16), torch.tensor([[False] * 3 + [True] * 2, [False] * 5])],
         [(1, 4, 16), torch.tensor([[False] * 4])],
+    ),
+}
+
+# Forms that dynamo=True alone exports, or exports in another way.
+NEWER_FORMS = {
+    "antialiased": form(
+        lambda x: (
+            F.interpolate(x, size=(5, 3), mode="bilinear", antialias=True),
+            F.interpolate(x, scale_factor=0.4, mode="bicubic", antialias=True),
+            F.interpolate(x, size=(13, 5), mode="bicubic", antialias=True),
+        ),
+        *IMAGES,
+    ),
+    "weighted_bags": made(
+        lambda: (lambda bag: lambda i, w: bag(i, per_sample_weights=w))(nn.EmbeddingBag(20, 6, mode="sum")),
+        [ints(20, 4, 5), (4, 5)],
+        [ints(20, 3, 5), (3, 5)],
     ),
 }
 
@@ -363,6 +385,7 @@ def entries():
 
     sources = {**sweep_other.entries(), **sweep_language.entries(), **sweep_vision.entries()}
     rows = {f"form/{name}": Entry(make, ("script",), stirred=False) for name, make in FORMS.items()}
+    rows |= {f"form/{name}": Entry(make, ("dynamo",), stirred=False) for name, make in NEWER_FORMS.items()}
     for name, make in LIBRARIES.items():
         rows[f"library/{name}"] = Entry(make, ("script",), stirred=not name.startswith("kornia"))
     for kind, files in REWRITTEN.items():

@@ -24,7 +24,8 @@ from model_runs import bounds_of, compare, engine_layers, peaks_of, write_model 
 
 MICROSOFT = "com.microsoft"
 OPSETS = [helper.make_opsetid("", 17), helper.make_opsetid(MICROSOFT, 1)]
-TYPES = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.int32): TensorProto.INT32, np.dtype(np.int64): TensorProto.INT64}
+TYPES = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.uint8): TensorProto.UINT8,
+         np.dtype(np.int32): TensorProto.INT32, np.dtype(np.int64): TensorProto.INT64}
 
 
 class Case:
@@ -198,7 +199,39 @@ def distance_bias(both_ways):
     return make
 
 
+def quantized_attention(past=None, by_column=False, **attributes):
+    def make(rng):
+        heads, size, rows, length = 4, 8, 2, 5
+        channels = heads * size
+        inputs = {"x": rng.integers(0, 256, (rows, length, channels), dtype=np.uint8),
+                  "w": rng.integers(-127, 128, (channels, 3 * channels), dtype=np.int8), "b": normal(rng, 3 * channels),
+                  "x_scale": np.float32(0.01), "w_scale": np.full(3 * channels, 0.002, np.float32) if by_column else np.float32(0.003),
+                  "mask": np.array([length, 3], np.int32) if past is None else None,
+                  "x_zero": np.uint8(120), "w_zero": np.zeros(3 * channels, np.int8) if by_column else np.int8(0),
+                  "past": None if past is None else normal(rng, 2, rows, heads, past, size)}
+        if past is None:
+            del inputs["past"]
+        constants = ("w", "b", "x_scale", "w_scale", "x_zero", "w_zero")
+        return Case("QAttention", inputs, ("y",) if past is None else ("y", "present"), constants, num_heads=heads, **attributes)
+    return make
+
+
+def distances(metric):
+    return lambda rng: Case("CDist", {"a": normal(rng, 9, 3), "b": normal(rng, 7, 3)}, metric=metric)
+
+
 MODELS = {
+    "distances": distances("euclidean"),
+    "distances_squared": distances("sqeuclidean"),
+    "axis": lambda rng: Case("ExpandDims", {"x": normal(rng, 4, 6), "axis": np.array([-1], np.int32)}, constants=("axis",)),
+    "rows": lambda rng: Case("GatherND", {"x": normal(rng, 4, 6), "i": np.array([[1, 5], [3, 0]], np.int64)}),
+    "range": lambda rng: Case("Range", {name: np.array(value, np.float32) for name, value in (("start", 1), ("limit", 7), ("delta", 2))},
+                              constants=("limit", "delta")),
+    "sampled": lambda rng: Case("GridSample", {"x": normal(rng, 2, 3, 6, 7), "grid": 1.2 * normal(rng, 2, 4, 5, 2)},
+                                mode="bilinear", padding_mode="border"),
+    "triangle": lambda rng: Case("Trilu", {"x": normal(rng, 2, 4, 6), "k": np.array(1, np.int64)}, constants=("k",), upper=0),
+    "attention_bytes": quantized_attention(),
+    "attention_bytes_past": quantized_attention(past=3, by_column=True, unidirectional=1),
     "conv_relu": fused_conv("Relu"),
     "conv_sum_clip": fused_conv("Clip", True, activation_params=[-0.5, 0.7]),
     "conv_hard_sigmoid": fused_conv("HardSigmoid", activation_params=[0.3, 0.4]),

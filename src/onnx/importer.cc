@@ -24,6 +24,7 @@
 #include "ops/fold.h"
 #include "ops/identity.h"
 #include "ops/read_values.h"
+#include "ops/reshape.h"
 #include "ops/unary.h"
 
 namespace kiln::onnx {
@@ -407,6 +408,12 @@ void Importer::set_output(std::string_view name, std::optional<Sequence> sequenc
 ValueId Importer::read_by_host(std::string_view name, ValueId value) {
   const TensorType& type = graph_.type(value);
   if (!state_.read_values.contains(name) || type.values || graph_.constant(value) || !is_readable(type)) return value;
+  if (!type.volume().is_const()) {
+    // A slice of one element at a place that only the run knows, which may be none: that fails the run.
+    const auto one = graph_.add_one(ops::Reshape{{1}, false}, {value}, std::string(name));
+    CHECK(one.has_value());
+    value = *one;
+  }
   const auto read = graph_.add_one(ops::ReadValues{}, {value}, std::string(name));
   CHECK(read.has_value());
   graph_.set_provenance(graph_.value(*read).producer, {str("numbers of '", name, "'")});

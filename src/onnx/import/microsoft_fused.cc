@@ -70,7 +70,6 @@ Result<ValueId> normalized(ImportContext& cx, ValueId x, size_t gamma, size_t be
 
 /// The sum that a skip normalization normalizes, which is its output 3, too.
 Result<ValueId> skip_sum(ImportContext& cx, size_t bias) {
-  for (const size_t i : {1, 2}) TRY(cx.refuse_output(i, "a statistic of training"));
   const ValueId sum = TRY(plus_input(cx, TRY(plus_input(cx, TRY(cx.input(0)), 1)), bias));
   TRY(cx.output(3, sum));
   return sum;
@@ -117,10 +116,18 @@ Status quick_gelu(ImportContext& cx) {
 
 Status skip_layer_normalization(ImportContext& cx) {
   const float epsilon = TRY(cx.node().get_float("epsilon", 1e-12F));
-  return cx.output(TRY(normalized(cx, TRY(skip_sum(cx, 4)), 2, 3, epsilon)));
+  const ValueId x = TRY(skip_sum(cx, 4));
+  if (cx.wants(1) || cx.wants(2)) {
+    const ValueId wide = TRY(cast(cx, x, DType::kF32));
+    const Statistics s = TRY(statistics(cx, wide, {cx.rank(x) - 1}));
+    TRY(cx.output(1, s.mean));
+    TRY(cx.output(2, TRY(inverse_root(cx, s.variance, epsilon))));
+  }
+  return cx.output(TRY(normalized(cx, x, 2, 3, epsilon)));
 }
 Status skip_simplified_layer_normalization(ImportContext& cx) {
   const float epsilon = TRY(cx.node().get_float("epsilon", 1e-12F));
+  for (const size_t i : {1, 2}) TRY(cx.refuse_output(i, "a statistic of training"));
   const ValueId x = TRY(skip_sum(cx, 3));
   return cx.output(TRY(normalized_by_root(cx, x, {cx.rank(x) - 1}, epsilon, TRY(cx.input(2)))));
 }

@@ -54,6 +54,16 @@ TEST(ImportFusedMatMul, MatricesAlongTheFirstAxis) {
   EXPECT_EQ(rows.extents(), (Extents{4, 3, 6}));
 }
 
+/// Outputs 1 and 2 have the mean and the inverse deviation of each row, which files name though nothing reads them.
+TEST(ImportSkipLayerNormalization, GivesStatistics) {
+  const std::pair<Extents, Numbers> x{{1, 2, 2}, {0, 2, 1, 7}}, none{{1, 2, 2}, {0, 0, 0, 0}}, gain{{1, 1, 2}, {1, 1}};
+  const Proto epsilon = float_attribute("epsilon", 0);
+  EXPECT_EQ(View(run({"o", "y"}, "SkipLayerNormalization", {x, none, gain}, {epsilon})).numbers(), (Numbers{1, 4}));
+  const HostTensor inverse = run({"o", "m", "y"}, "SkipLayerNormalization", {x, none, gain}, {epsilon});
+  EXPECT_EQ(inverse.extents(), (Extents{1, 2, 1}));
+  EXPECT_NEAR(View(inverse)[1], 1.0 / 3, 1e-6);
+}
+
 /// Output 3 has the scores: scaled, with bias and mask, but before the softmax.
 TEST(ImportMultiHeadAttention, GivesScores) {
   const std::pair<Extents, Numbers> q{{1, 1, 4}, {1, 2, 3, 4}}, k{{1, 2, 4}, {1, 0, 0, 0, 0, 0, 1, 1}};

@@ -10,15 +10,18 @@
 #include "ops/scale.h"
 
 namespace kiln::onnx {
-namespace {
 
-/// 1 / sqrt(x + epsilon)
 Result<ValueId> inverse_root(ImportContext& cx, ValueId x, double epsilon) {
   return unary(cx, UnaryKind::kRecip,
                TRY(unary(cx, UnaryKind::kSqrt, TRY(binary(cx, ElementWiseKind::kSum, x, epsilon)))));
 }
 
-}  // namespace
+Result<Statistics> statistics(ImportContext& cx, ValueId x, const Ints& axes) {
+  const ValueId mean = TRY(reduce(cx, ReduceKind::kAvg, x, axes, true));
+  const ValueId off = TRY(binary(cx, ElementWiseKind::kSub, x, mean));
+  const ValueId squares = TRY(binary(cx, ElementWiseKind::kProd, off, off));
+  return Statistics{mean, TRY(reduce(cx, ReduceKind::kAvg, squares, axes, true))};
+}
 
 Result<ValueId> normalized_by_root(ImportContext& cx, ValueId x, const Ints& axes, double epsilon, ValueId scale,
                                    bool in_f32) {
@@ -78,17 +81,6 @@ Result<Coefficients> computed_coefficients(ImportContext& cx, ValueId gamma, Val
 /// The axes from `axis` on.
 Result<Ints> trailing_axes(ImportContext& cx, ValueId x) {
   return axes_between(TRY(cx.axis(TRY(cx.node().get_int("axis", -1)), cx.rank(x))), cx.rank(x));
-}
-
-/// The mean over `axes` of x - mean(x) squared, and that mean.
-struct Statistics {
-  ValueId mean, variance;
-};
-Result<Statistics> statistics(ImportContext& cx, ValueId x, const Ints& axes) {
-  const ValueId mean = TRY(reduce(cx, ReduceKind::kAvg, x, axes, true));
-  const ValueId off = TRY(binary(cx, ElementWiseKind::kSub, x, mean));
-  const ValueId squares = TRY(binary(cx, ElementWiseKind::kProd, off, off));
-  return Statistics{mean, TRY(reduce(cx, ReduceKind::kAvg, squares, axes, true))};
 }
 
 /// x * scale + shift of vectors along channels.

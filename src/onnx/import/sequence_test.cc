@@ -115,6 +115,12 @@ TEST(ImportSequences, OfAnAxisThatIsNotKnownAreStacks) {
   const Proto zeros =
       node("ConstantOfShape", {"n"}, {"o"}, "", {attribute("value", 4).message(field::attribute::kT, i64s("", {0}))});
   EXPECT_NE(of_rows({extents, zeros, by_ones, join}).find("split"), std::string::npos) << "these are no rows";
+  // As many ones as another input has elements, which the run compares.
+  const std::string apart = text_of(import_proto(model(graph({{node("Shape", {"r"}, {"n"}), ones, by_ones, join},
+                                                              {value("x", kFloat, {-1, 2}), value("r", kInt64, {-1})},
+                                                              {value("y", kFloat, {})},
+                                                              {}}))));
+  EXPECT_NE(apart.find("# f32[x_0, 2]"), std::string::npos) << apart;
 }
 TEST(ImportSequences, StacksAreCut) {
   const auto erased = [](int64_t at, int64_t too) {

@@ -49,7 +49,13 @@ bool is_beyond(sym::Expr extent, int64_t step) {
 /// -1.
 SliceRange clamped(sym::Expr extent, sym::Expr start, sym::Expr end, sym::Expr& step) {
   if (step.is_const() && step.value() != 0) {
-    if (!is_beyond(extent, step.value())) return clamped_range(extent, start, end, step.value());
+    if (!is_beyond(extent, step.value())) {
+      SliceRange range = clamped_range(extent, start, end, step.value());
+      // From a place of the run to the next: limits of the places alone do not say that this is at most one element.
+      if (step.value() == 1 && !range.size.is_const() && sym::provably_equal(end, start + 1))
+        range.size = sym::min(range.size, 1);
+      return range;
+    }
     step = step.value() < 0 ? -1 : 1;
     const SliceRange range = clamped_range(extent, start, end, step.value());
     return {range.start, sym::min(range.size, 1)};

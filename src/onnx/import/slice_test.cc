@@ -53,6 +53,18 @@ TEST(ImportSlice, OfTheLongestAxisThereIs) {
   EXPECT_EQ(slice_of({INT64_MAX}, 1, INT64_MAX, INT64_MAX),
             "Slice{starts=[1], sizes=[1], strides=[1], axes=[0], mode=strict_bounds}(x)  # f32[1]");
 }
+/// Bounds that are slices of one element themselves, at a place that the run decides: PyTorch's bags of embeddings.
+TEST(ImportSlice, BoundsAtAPlaceOfTheRun) {
+  const std::string text = text_of(import_proto(
+      model(graph({{node("ReduceMax", {"d"}, {"at"}), node("Add", {"at", "one"}, {"next"}),
+                    node("Add", {"next", "one"}, {"last"}), node("Slice", {"o", "at", "next"}, {"start"}),
+                    node("Slice", {"o", "next", "last"}, {"end"}), node("Slice", {"x", "start", "end"}, {"y"})},
+                   {value("x", kFloat, {-1, 3}), value("o", kInt64, {-1}), value("d", kInt64, {20})},
+                   {value("y", kFloat, {})},
+                   {i64s("one", {1})}}))));
+  EXPECT_NE(text.find("Reshape{dims=[1]"), std::string::npos) << text;
+  EXPECT_NE(text.find("start/numbers = ReadValues("), std::string::npos) << text;
+}
 
 }  // namespace
 }  // namespace kiln::onnx

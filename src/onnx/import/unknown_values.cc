@@ -66,8 +66,13 @@ bool can_follow_from(const ir::Graph& graph, ir::ValueId value) {
 
 }  // namespace
 
+std::optional<int64_t> num_read(const TensorType& type) {
+  const sym::Expr count = type.volume();
+  return type.rank() == 1 && count.max() == 1 ? 1 : count.constant();
+}
+
 bool is_readable(const TensorType& type) {
-  const auto count = type.volume().constant();
+  const auto count = num_read(type);
   return (is_index(type.dtype) || type.dtype == DType::kBool) && count && *count <= ops::ReadValues::kMost;
 }
 

@@ -28,11 +28,11 @@ std::unique_ptr<BoundStep> placed_resize(Team& team, ResizePlan plan, const step
 }  // namespace
 
 LoadResult load(const steps::Resize& step, const LoadArguments& arguments) {
-  TRY(require(!step.op.antialias || step.op.mode == ResizeMode::kNearest,
-              "the resize is antialiased, which needs more taps than the CPU's kernel has"));
   const std::vector<StepTensor>& inputs = arguments.spec.inputs;
   const bool more = inputs.size() > 1;
   const ResizeHas has{.sizes = step.from_sizes, .roi = more && inputs[1].present, .scales = more && inputs[2].present};
+  TRY(require(!step.op.antialias || step.op.mode == ResizeMode::kNearest || !has.scales,
+              "scales of the run decide how many taps an antialiased resize has; the CPU's tables are made before"));
   return loaded_step([step, has, x = inputs[0], &team = arguments.team](const StepShapes& shapes) -> BindResult {
     ResizePlan plan = TRY(plan_resize(step.op, has, x.dtype, shapes.inputs[0], shapes.outputs[0], x.format));
     if (has.roi || has.scales) return placed_resize(team, std::move(plan), step, has, shapes);

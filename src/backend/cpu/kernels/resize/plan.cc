@@ -2,7 +2,6 @@
 
 #include "backend/cpu/kernels/aligned.h"
 #include "backend/cpu/kernels/resize/resize.h"
-#include "backend/cpu/kernels/resize/row.h"
 #include "tensor/view.h"
 
 namespace kiln::cpu {
@@ -63,13 +62,6 @@ Status check_resize_tables(const ops::Resize& resize, const ResizeHas& has, std:
   return {};
 }
 
-Status check_resized_axes(const ops::Resize& resize, int num_resized) {
-  int64_t combined_taps = 1;
-  for (int outer = 1; outer < num_resized; ++outer) combined_taps *= resize_taps_per_output(resize, 1);
-  return require(combined_taps <= kMostRowTaps, "resize ", resize.mode, " along ", num_resized, " axes mixes ",
-                 combined_taps, " rows; the kernel mixes at most ", kMostRowTaps);
-}
-
 Result<ResizePlan> plan_resize(const ops::Resize& resize, const ResizeHas& has, DType dtype,
                                std::span<const int64_t> in, std::span<const int64_t> out, const Format& format) {
   if (bits_of(dtype) < 8 || (resize.mode != ResizeMode::kNearest && dtype != DType::kF32))
@@ -94,7 +86,7 @@ Result<ResizePlan> plan_resize(const ops::Resize& resize, const ResizeHas& has, 
   while (last > 0 && whole[static_cast<size_t>(last - 1)]) plan.inner *= extent(--last);
   while (first < last && whole[static_cast<size_t>(first)]) plan.planes *= extent(first++);
   plan.rows = plan.planes;
-  int64_t combined_taps = 1;
+  bool mixes_rows = false;
   for (int position = first; position < last; ++position) {
     const auto axis = static_cast<size_t>(format.axis_at(position));
     plan.axes.push_back(make_axis(resize, in[axis], out[axis], plan.spans[axis],
@@ -102,16 +94,13 @@ Result<ResizePlan> plan_resize(const ops::Resize& resize, const ResizeHas& has, 
     plan.axes.back().axis = axis;
     if (position + 1 == last) break;
     plan.rows *= out[axis];
-    combined_taps *= plan.axes.back().taps;
+    mixes_rows = mixes_rows || plan.axes.back().taps > 1;
   }
-  if (combined_taps > kMostRowTaps)
-    return error(Code::kUnsupported, "resize ", resize.mode, " along ", plan.axes.size(), " axes has no CPU kernel");
   const int64_t row = plan.axes.empty() ? plan.inner : plan.axes.back().out * plan.inner;
   constexpr int64_t kPartBytes = 1 << 16, kMostParts = 256;
   plan.parts = std::clamp<int64_t>(plan.rows * row * plan.element_bytes / kPartBytes, 1,
                                    std::min(kMostParts, std::max<int64_t>(plan.rows, 1)));
-  if (plan.mode != ResizeMode::kNearest && combined_taps > 1)
-    plan.row_floats = round_up(plan.axes.back().in * plan.inner, kCacheLine / 4);
+  if (mixes_rows) plan.row_floats = round_up(plan.axes.back().in * plan.inner, kCacheLine / 4);
   return plan;
 }
 

@@ -8,45 +8,72 @@
 namespace kiln::cpu {
 namespace {
 
-/// The input rows that one output row is made of.
-struct Sources {
-  std::array<int64_t, kMostRowTaps> row;
-  std::array<float, kMostRowTaps> weight;
-  int count = 0;
-  bool outside = false;  ///< all of the row lies outside x
-};
-
-/// Walks the taps of the outer axes of output row `at`, outermost last, multiplying out.
-void find_sources(const ResizePlan& plan, int64_t at, Sources& sources) {
-  sources.row[0] = 0;
-  sources.weight[0] = 1;
-  sources.count = 1;
-  sources.outside = false;
-  int64_t step = 1;  // of the current axis, in input rows
+/// The input row that output row `at` of a nearest resize is; -1 outside x.
+int64_t find_source(const ResizePlan& plan, int64_t at) {
+  int64_t row = 0, step = 1;  // of the current axis, in input rows
   for (size_t k = plan.axes.size() - 1; k-- > 0;) {
     const ResizeAxis& axis = plan.axes[k];
-    const int64_t i = at % axis.out;
+    const auto i = static_cast<size_t>(at % axis.out);
     at /= axis.out;
-    if (!axis.outside.empty() && axis.outside[static_cast<size_t>(i)] != 0) sources.outside = true;
-    // In place, the taps of this axis from the last to the first, so that no entry is overwritten before it is read.
-    const int before = sources.count;
-    int kept = 0;
-    std::array<int, 4> used{};
-    for (int t = 0; t < axis.taps; ++t)
-      if (axis.weight[static_cast<size_t>(t * axis.out + i)] != 0) used[static_cast<size_t>(kept++)] = t;
-    for (int u = kept - 1; u >= 0; --u) {
-      const auto tap = static_cast<size_t>(used[static_cast<size_t>(u)] * axis.out + i);
-      for (int s = 0; s < before; ++s) {
-        const auto to = static_cast<size_t>(u * before + s), from = static_cast<size_t>(s);
-        sources.row[to] = sources.row[from] + axis.index[tap] * step;
-        sources.weight[to] = sources.weight[from] * axis.weight[tap];
-      }
-    }
-    sources.count = kept * before;
+    if (!axis.outside.empty() && axis.outside[i] != 0) return -1;
+    row += axis.index[i] * step;
     step *= axis.in;
   }
-  for (int s = 0; s < sources.count; ++s) sources.row[static_cast<size_t>(s)] += at * step;  // `at` is the plane now
+  return row + at * step;  // `at` is the plane now
 }
+
+/// Sums the input rows that an output row is made of, all combinations of the outer axes' taps, innermost axis first.
+class RowMixer {
+ public:
+  /// `scratch` holds a row of x.
+  RowMixer(const ResizePlan& plan, const float* x, float* scratch)
+      : plan_(plan), x_(x), scratch_(scratch), in_row_(plan.axes.back().in * plan.inner) {}
+
+  /// The sum for output row `at`, in x or in scratch; null outside x.
+  const float* mix(int64_t at) {
+    count_ = 0;
+    if (!add(plan_.axes.size() - 1, at, 1, 0, 1)) return nullptr;
+    if (count_ == 1 && weights_[0] == 1) return rows_[0];
+    flush();
+    return scratch_;
+  }
+
+ private:
+  /// Adds what the outer `num_axes` axes make of `row`, `step` rows being one element of the last of them.
+  bool add(size_t num_axes, int64_t at, int64_t step, int64_t row, float weight) {
+    if (num_axes == 0) {
+      if (count_ == kMostRowTaps) flush();
+      rows_[count_] = x_ + (row + at * step) * in_row_;  // `at` is the plane now
+      weights_[count_++] = weight;
+      return true;
+    }
+    const ResizeAxis& axis = plan_.axes[num_axes - 1];
+    const int64_t i = at % axis.out;
+    if (!axis.outside.empty() && axis.outside[static_cast<size_t>(i)] != 0) return false;
+    for (int t = 0; t < axis.taps; ++t) {
+      const auto tap = static_cast<size_t>(t * axis.out + i);
+      if (axis.weight[tap] == 0) continue;
+      if (!add(num_axes - 1, at / axis.out, step * axis.in, row + axis.index[tap] * step, weight * axis.weight[tap]))
+        return false;
+    }
+    return true;
+  }
+  /// Leaves the sum so far in scratch, as the one row.
+  void flush() {
+    blend_rows(rows_.data(), weights_.data(), static_cast<int>(count_), in_row_, scratch_);
+    rows_[0] = scratch_;
+    weights_[0] = 1;
+    count_ = 1;
+  }
+
+  const ResizePlan& plan_;
+  const float* x_;
+  float* scratch_;
+  int64_t in_row_;
+  std::array<const float*, kMostRowTaps> rows_;
+  std::array<float, kMostRowTaps> weights_;
+  size_t count_ = 0;
+};
 
 template <int kBytes>
 struct Chunk {
@@ -88,23 +115,19 @@ void extrapolate_ends(const ResizePlan& plan, std::byte* row) {
 void nearest_rows(const ResizePlan& plan, const std::byte* x, std::byte* y, int64_t begin, int64_t end) {
   const ResizeAxis& last = plan.axes.back();
   const int64_t chunk = plan.inner * plan.element_bytes, in_row = last.in * chunk, out_row = last.out * chunk;
-  Sources sources;
   int64_t before = -1;
   for (int64_t at = begin; at < end; ++at) {
-    find_sources(plan, at, sources);
+    const int64_t source = find_source(plan, at);
     std::byte* to = y + at * out_row;
-    if (sources.outside) {
+    if (source < 0) {
       extrapolate(plan, last.out * plan.inner, to);
-      before = -1;
-      continue;
-    }
-    if (sources.row[0] == before) {
+    } else if (source == before) {
       std::memcpy(to, to - out_row, static_cast<size_t>(out_row));
     } else {
-      pick(last, chunk, x + sources.row[0] * in_row, to);
+      pick(last, chunk, x + source * in_row, to);
       extrapolate_ends(plan, to);
     }
-    before = sources.row[0];
+    before = source;
   }
 }
 
@@ -112,25 +135,16 @@ void blended_rows(const ResizePlan& plan, const float* x, float* y, float* scrat
   const ResizeAxis& last = plan.axes.back();
   const RowTaps taps{last.index.data(), last.weight.data(), last.taps,           last.in,
                      last.out,          plan.inner,         last.outside.empty()};
-  const int64_t in_row = last.in * plan.inner, out_row = last.out * plan.inner;
-  Sources sources;
-  std::array<const float*, kMostRowTaps> rows;
+  const int64_t out_row = last.out * plan.inner;
+  RowMixer mixer(plan, x, scratch);
   for (int64_t at = begin; at < end; ++at) {
-    find_sources(plan, at, sources);
     auto* to = reinterpret_cast<std::byte*>(y + at * out_row);
-    if (sources.outside) {
+    if (const float* row = mixer.mix(at)) {
+      resample_row(taps, row, y + at * out_row);
+      extrapolate_ends(plan, to);
+    } else {
       extrapolate(plan, out_row, to);
-      continue;
     }
-    for (int s = 0; s < sources.count; ++s)
-      rows[static_cast<size_t>(s)] = x + sources.row[static_cast<size_t>(s)] * in_row;
-    const float* row = rows[0];
-    if (sources.count != 1 || sources.weight[0] != 1) {
-      blend_rows(rows.data(), sources.weight.data(), sources.count, in_row, scratch);
-      row = scratch;
-    }
-    resample_row(taps, row, y + at * out_row);
-    extrapolate_ends(plan, to);
   }
 }
 

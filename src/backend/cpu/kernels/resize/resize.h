@@ -58,9 +58,6 @@ Result<ResizePlan> plan_resize(const ops::Resize& resize, const ResizeHas& has, 
 Status check_resize_tables(const ops::Resize& resize, const ResizeHas& has, std::span<const int64_t> in,
                            std::span<const int64_t> out);
 
-/// Fails where so many axes are resampled at once, whatever their extents, that rows have too many taps.
-Status check_resized_axes(const ops::Resize& resize, int num_resized);
-
 /// Fills the tables that a run's inputs decide; `resize`, `in` and `out` are those of the plan. Allocates nothing.
 Status update_resize(ResizePlan& plan, const ops::Resize& resize, const ResizeInputs& inputs,
                      std::span<const int64_t> in, std::span<const int64_t> out);

@@ -34,6 +34,18 @@ const ResizeCase kCases[] = {
      {2, 3, 2, 3, 2, 2, 2, 3}},
     {{.dims = {2, 0}}, {2, 3}},
     {{.mode = ResizeMode::kLinear, .scales = {1, 1, 0.8, 0.7}, .coordinate = kAlignCorners}, {1, 3, 9, 40}},
+    // Antialiased: a few taps along rows and columns, many, more than are summed at once, of another axis made larger.
+    {{.mode = ResizeMode::kLinear, .dims = {2, 3, 5, 19}, .coordinate = kHalfPixel, .antialias = true}, {2, 3, 12, 40}},
+    {{.mode = ResizeMode::kCubic,
+      .scales = {1, 1, 0.1, 0.3},
+      .coordinate = kHalfPixel,
+      .exclude_outside = true,
+      .antialias = true},
+     {1, 3, 60, 50}},
+    {{.mode = ResizeMode::kLinear, .dims = {1, 2, 2, 3}, .coordinate = kHalfPixel, .antialias = true},
+     {1, 2, 300, 430}},
+    {{.mode = ResizeMode::kCubic, .dims = {1, 20, 5, 7}, .coordinate = kHalfPixel, .antialias = true}, {1, 20, 14, 4}},
+    {{.mode = ResizeMode::kCubic, .dims = {2, 5, 5, 5, 5, 5, 7}, .coordinate = kHalfPixel}, {2, 3, 3, 3, 3, 3, 4}},
     // Crops: within x, backwards, beyond it along either axis, of axes that are named, of all of them.
     {{.mode = ResizeMode::kLinear, .dims = {1, 3, 7, 33}, .coordinate = kTfCropAndResize, .axes_given = {2, 3}},
      {1, 3, 9, 21},

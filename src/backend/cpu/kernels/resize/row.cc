@@ -89,6 +89,15 @@ HWY_INLINE V resample_far(const RowTaps& taps, const float* row, int64_t i) {
   return sum;
 }
 
+HWY_INLINE float resample_element(const RowTaps& taps, const float* row, int64_t i) {
+  float sum = 0;
+  for (int t = 0; t < taps.taps; ++t) {
+    const float weight = taps.weight[t * taps.out + i];
+    if (weight != 0) sum += weight * row[taps.index[t * taps.out + i]];
+  }
+  return sum;
+}
+
 /// Computes a vector of outputs from single elements, each from its own place. Elements with weight 0 are left out,
 /// because infinity times 0 would be NaN.
 template <int kTaps>
@@ -101,34 +110,52 @@ HWY_INLINE void resample_elements(const RowTaps& taps, const float* row, float* 
                                                                   : resample_far<kTaps>(taps, row, i);
     hn::StoreU(sum, D(), to + i);
   }
-  for (; i < taps.out; ++i) {
-    float sum = 0;
-    for (int t = 0; t < kTaps; ++t) {
-      const float weight = taps.weight[t * taps.out + i];
-      if (weight != 0) sum += weight * row[taps.index[t * taps.out + i]];
+  for (; i < taps.out; ++i) to[i] = resample_element(taps, row, i);
+}
+
+/// As resample_elements, of as many taps as antialiasing has.
+HWY_INLINE void resample_many(const RowTaps& taps, const float* row, float* to) {
+  const D d;
+  const hn::RebindToSigned<D> di;
+  int64_t i = 0;
+  for (; i + kLanes <= taps.out; i += kLanes) {
+    V sum = hn::Zero(d);
+    for (int t = 0; t < taps.taps; ++t) {
+      const V weight = hn::LoadU(d, taps.weight + t * taps.out + i);
+      const V value = hn::GatherIndex(d, row, hn::LoadU(di, taps.index + t * taps.out + i));
+      sum = hn::MulAdd(weight, hn::IfThenElseZero(hn::Ne(weight, hn::Zero(d)), value), sum);
     }
-    to[i] = sum;
+    hn::StoreU(sum, d, to + i);
   }
+  for (; i < taps.out; ++i) to[i] = resample_element(taps, row, i);
 }
 
 void resample(const RowTaps& taps, const float* row, float* to) {
   if (taps.inner == 1 && taps.taps == 2) return resample_elements<2>(taps, row, to);
   if (taps.inner == 1 && taps.taps == 4) return resample_elements<4>(taps, row, to);
+  if (taps.inner == 1) return resample_many(taps, row, to);
   for (int64_t i = 0; i < taps.out; ++i) {
-    const float* rows[4];
-    float weights[4];
+    float* target = to + i * taps.inner;
+    const float* rows[kMostRowTaps];
+    float weights[kMostRowTaps];
     int count = 0;
     for (int t = 0; t < taps.taps; ++t) {
       const float weight = taps.weight[t * taps.out + i];
       if (weight == 0) continue;  // an infinite neighbour without a part in this output
+      if (count == kMostRowTaps) {
+        blend_inline(rows, weights, count, taps.inner, target);
+        rows[0] = target;
+        weights[0] = 1;
+        count = 1;
+      }
       rows[count] = row + taps.index[t * taps.out + i] * taps.inner;
       weights[count++] = weight;
     }
     if (count == 0) {
-      std::fill_n(to + i * taps.inner, taps.inner, 0.0F);
+      std::fill_n(target, taps.inner, 0.0F);
       continue;
     }
-    blend_inline(rows, weights, count, taps.inner, to + i * taps.inner);
+    blend_inline(rows, weights, count, taps.inner, target);
   }
 }
 

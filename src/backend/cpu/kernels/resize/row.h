@@ -5,10 +5,11 @@
 
 namespace kiln::cpu {
 
-/// Rows that one output row can be a sum of: four outer axes of cubic taps, or all that there can be of linear ones.
+/// Rows that are summed at once; of more, the sum so far is the first. That is four outer axes of cubic taps, or an
+/// axis that antialiasing makes 128 times smaller.
 inline constexpr int64_t kMostRowTaps = 256;
 
-/// to[i] = sum over t < count of weights[t] * rows[t][i], for i < n; taken in the order of t.
+/// to[i] = sum over t < count of weights[t] * rows[t][i], for i < n; taken in the order of t. `to` may be rows[0].
 void blend_rows(const float* const* rows, const float* weights, int count, int64_t n, float* to);
 
 /// to[i * inner + k] = sum over t < taps of weight[t * out + i] * row[index[t * out + i] * inner + k]. The row has `in`
