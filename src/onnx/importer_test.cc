@@ -107,6 +107,10 @@ TEST(Importer, ListsProblemsOfTheModelWithThoseOfItsNodes) {
             "node 'foo' (com.acme.Foo): input 'nowhere' is made by no node, and is no input or initializer\n"
             "node 'foo' (com.acme.Foo) of x f32[2]: Kiln has no importer for operator Foo of domain 'com.acme'\n");
 }
+TEST(Importer, MicrosoftsDomainNeedsNoImport) {
+  EXPECT_EQ(import_node(node("Gelu", {"x"}, {"y"}, "g", {}, "com.microsoft"), {value("x", kFloat, {2})}),
+            "x: f32[2]\ny = Activation{kind=gelu_erf, alpha=0, beta=0}(x)  # f32[2]\nreturn y\n");
+}
 TEST(Importer, SaysHowFilesForOneCpuAreSaved) {
   const std::string got =
       import_node(node("Conv", {"x", "w"}, {"y"}, "c", {}, "com.microsoft.nchwc"), {value("x", kFloat, {2})});

@@ -34,6 +34,7 @@ void append(std::string& out, const NodeDef& node) {
 std::optional<int64_t> Model::opset(std::string_view domain) const {
   for (const OpsetImport& import : opset_imports)
     if (import.domain == domain) return import.version;
+  if (domain == "com.microsoft") return 1;  // ONNX Runtime runs such models, and tools write them
   return std::nullopt;
 }
 
