@@ -20,7 +20,5 @@ TEST(LargePages, MemoryIsAlignedAndAllOfItIsThere) {
   }
 }
 
-TEST(LargePages, WithoutMemoryItIsNull) { EXPECT_FALSE(allocate_in_large_pages(64, size_t{1} << 60)); }
-
 }  // namespace
 }  // namespace kiln
