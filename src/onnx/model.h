@@ -151,7 +151,8 @@ struct Model {
   std::deque<std::string> texts;                  ///< names that we made; a deque, since it never moves its strings
 
   std::string_view keep(std::string text) { return texts.emplace_back(std::move(text)); }
-  /// The version that the model imports of a domain; absent if it does not. Of com.microsoft's there is one.
+  /// The version that the model imports of a domain; absent if it does not. com.microsoft needs no import: its version
+  /// is 1.
   std::optional<int64_t> opset(std::string_view domain) const;
   /// The operator set version that decides what `node` means.
   Result<int64_t> opset_of(const NodeDef& node) const;

@@ -13,7 +13,7 @@ namespace {
 
 namespace nv = nvinfer1;
 
-/// The names in a creator's list.
+/// The fields in a creator's list, with their types.
 std::vector<FieldDescription> described_in(const nv::PluginFieldCollection* list) {
   std::vector<FieldDescription> result;
   for (int32_t i = 0; list && list->fields && i < list->nbFields; ++i)

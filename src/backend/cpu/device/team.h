@@ -35,7 +35,7 @@ class Team {
 
  private:
   void serve(int worker);
-  /// The parts [next, end) that nobody has taken of those that one thread begins with.
+  /// One thread's share: its parts [next, end) are not taken yet.
   struct alignas(64) Share {
     std::atomic<int64_t> next{0};
     int64_t end = 0;

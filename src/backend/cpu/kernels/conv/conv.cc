@@ -39,7 +39,7 @@ bool has_padding(const Window& window) {
 /// windows over edges].
 struct Plan {
   Window window;  // over the copy, if there is one
-  bool padded;
+  bool copies, padded;
   int64_t rows;  // output pixels
   ptrdiff_t ld, out_ld;
   Taps taps;
@@ -61,6 +61,9 @@ struct Plan {
     padded = merge && has_padding(w) && shape.n * whole.in_pixels() * weights.ic * 4 <= kMostPaddedBytes;
     if (padded) window = whole;
     copy_floats = copied || padded ? round_up(shape.n * window.in_pixels() * weights.ic, kCacheLine / 4) : 0;
+    copies = copy_floats > 0;
+    // What is beyond the limit wants no less than what is within, so that the largest shapes of a profile want most.
+    if (merge && has_padding(w) && !padded) copy_floats = std::max(copy_floats, kMostPaddedBytes / 4);
     const int64_t most_rows = kBlockRows + tiling().rows;
     pointer_bytes = round_up(most_rows * num_taps * static_cast<int64_t>(sizeof(float*)), kCacheLine);
     border_bytes = merge && !padded ? round_up(most_rows * num_taps * depth * 4, kCacheLine) : 0;
@@ -151,7 +154,7 @@ void conv(Team& team, const ConvShape& shape, const float* in, const PackedConv&
   const Plan plan(shape, weights);
   const int64_t tile_rows = tiling().rows, oc = weights.oc / weights.groups;
   auto* bytes = static_cast<std::byte*>(workspace);
-  if (plan.copy_floats) {
+  if (plan.copies) {
     auto* copy = reinterpret_cast<float*>(bytes);
     if (plan.padded)
       copy_between_zeros(team, shape, plan.window, weights.ic, in, copy);

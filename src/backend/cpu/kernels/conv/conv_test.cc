@@ -165,6 +165,20 @@ TEST(Conv, TeamSizeKeepsBits) {
   }
 }
 
+/// A context's memory is measured at the largest shapes of a profile, and has to do for all of them.
+TEST(Conv, LargerInputsWantNoLessWorkspace) {
+  for (const int64_t channels : {1, 3, 16})
+    for (const ConvInput input : {ConvInput::kChannelsLast, ConvInput::kChannelsFirst}) {
+      int64_t before = 0;
+      for (int64_t edge = 4; edge < 600; edge += edge < 250 ? 1 : 50) {
+        const ConvShape shape = {1, plane(edge, edge, edge, edge, 3, 3, 1, 1), 0, 0, input};
+        const int64_t bytes = conv_workspace_bytes(shape, {channels, 8, 1, {1, 3, 3}}, 2);
+        ASSERT_GE(bytes, before) << channels << " channels, " << edge;
+        before = bytes;
+      }
+    }
+}
+
 TEST(Conv, GroupsMustDivideChannels) {
   EXPECT_EQ(pack_conv({6, 4, 4}, nullptr).error().message, "groups 4 must divide 6 input and 4 output channels");
 }
