@@ -8,6 +8,7 @@
 #include "backend/cpu/kernels/gemm/block.h"
 #include "backend/cpu/kernels/gemm/split.h"
 #include "backend/cpu/kernels/gemm/unpack.h"
+#include "backend/cpu/kernels/padded.h"
 
 namespace kiln::cpu {
 namespace {
@@ -18,22 +19,6 @@ constexpr int64_t kFewChannels = 32;
 // Inputs of so many bytes are copied between zeros where windows hang over edges: no window is copied by itself then,
 // and all pointers of a row are one run.
 constexpr int64_t kMostPaddedBytes = 1 << 17;
-
-/// The same outputs over an input whose padding has been written out.
-Window without_padding(const Window& window) {
-  Window padded = window;
-  for (int axis = 0; axis < 3; ++axis) {
-    const int64_t last =
-        (window.out[axis] - 1) * window.stride[axis] + (window.kernel[axis] - 1) * window.dilation[axis];
-    padded.in[axis] = std::max(window.pad[axis] + window.in[axis], last + 1);
-    padded.pad[axis] = 0;
-  }
-  return padded;
-}
-bool has_padding(const Window& window) {
-  const Window padded = without_padding(window);
-  return !std::equal(window.in, window.in + 3, padded.in);
-}
 
 /// The pieces of the workspace: [input copied to channels last, perhaps with its padding][for each worker: pointers,
 /// windows over edges].
@@ -57,13 +42,14 @@ struct Plan {
     taps = merge ? Taps::kRows : Taps::kPixels;
     num_taps = w.taps() / (merge ? w.kernel[2] : 1);
     depth = weights.ic / weights.groups * (merge ? w.kernel[2] : 1);
-    const Window whole = without_padding(w);
-    padded = merge && has_padding(w) && shape.n * whole.in_pixels() * weights.ic * 4 <= kMostPaddedBytes;
+    const bool hangs = merge && hangs_over_edges(w);
+    const Window whole = cpu::padded(w);
+    padded = hangs && shape.n * whole.in_pixels() * weights.ic * 4 <= kMostPaddedBytes;
     if (padded) window = whole;
     copy_floats = copied || padded ? round_up(shape.n * window.in_pixels() * weights.ic, kCacheLine / 4) : 0;
     copies = copy_floats > 0;
     // What is beyond the limit wants no less than what is within, so that the largest shapes of a profile want most.
-    if (merge && has_padding(w) && !padded) copy_floats = std::max(copy_floats, kMostPaddedBytes / 4);
+    if (hangs && !padded) copy_floats = std::max(copy_floats, kMostPaddedBytes / 4);
     const int64_t most_rows = kBlockRows + tiling().rows;
     pointer_bytes = round_up(most_rows * num_taps * static_cast<int64_t>(sizeof(float*)), kCacheLine);
     border_bytes = merge && !padded ? round_up(most_rows * num_taps * depth * 4, kCacheLine) : 0;
@@ -81,30 +67,17 @@ void copy_pictures(Team& team, int64_t n, int64_t c, int64_t pixels, const float
   });
 }
 
-/// [n, in, c], or [n, c, in], to [n, padded in, c], with zeros around each picture.
-void copy_between_zeros(Team& team, const ConvShape& shape, const Window& padded, int64_t c, const float* in,
-                        float* out) {
-  const Window& w = shape.window;
-  const int64_t lines = shape.n * padded.in[0] * padded.in[1], line_floats = padded.in[2] * c;
-  const int64_t of_part = std::max<int64_t>(1, (int64_t{1} << 13) / line_floats);
-  const auto fill_line = [&](int64_t line) {
-    float* const to = out + line * line_floats;
-    const int64_t y = line % padded.in[1] - w.pad[1], z = line / padded.in[1] % padded.in[0] - w.pad[0];
-    if (y < 0 || y >= w.in[1] || z < 0 || z >= w.in[0]) return void(std::fill_n(to, line_floats, 0.0F));
-    float* const first = to + w.pad[2] * c;
-    float* const behind = first + w.in[2] * c;
-    std::fill(to, first, 0.0F);
-    const int64_t pixel = (z * w.in[1] + y) * w.in[2];
-    const float* const picture = in + line / (padded.in[0] * padded.in[1]) * c * w.in_pixels();
+/// [n, pixels, c], or [n, c, pixels], to [n, pixels of the padded window, c], with zeros around each picture.
+void copy_between_zeros(Team& team, const ConvShape& shape, int64_t c, const float* in, float* out) {
+  const int64_t pixels = shape.window.in_pixels(), width = shape.window.in[2];
+  const auto copy_line = [&](int64_t image, int64_t pixel, float* line) {
+    const float* const picture = in + image * c * pixels;
     if (shape.input == ConvInput::kChannelsFirst)
-      to_channels_last(picture, w.in_pixels(), c, pixel, pixel + w.in[2], first - pixel * c);
+      to_channels_last(picture, pixels, c, pixel, pixel + width, line - pixel * c);
     else
-      std::copy_n(picture + pixel * c, w.in[2] * c, first);
-    std::fill(behind, to + line_floats, 0.0F);
+      std::copy_n(picture + pixel * c, width * c, line);
   };
-  team.run(ceil_div(lines, of_part), [&](int64_t part, int) {
-    for (int64_t line = part * of_part; line < std::min(lines, (part + 1) * of_part); ++line) fill_line(line);
-  });
+  copy_between_padding<float>(team, shape.window, shape.n, c, 0, out, copy_line);
 }
 
 /// Output channels [col0, col0 + cols) of group `group` for the rows whose pointers `block` has.
@@ -157,7 +130,7 @@ void conv(Team& team, const ConvShape& shape, const float* in, const PackedConv&
   if (plan.copies) {
     auto* copy = reinterpret_cast<float*>(bytes);
     if (plan.padded)
-      copy_between_zeros(team, shape, plan.window, weights.ic, in, copy);
+      copy_between_zeros(team, shape, weights.ic, in, copy);
     else
       copy_pictures(team, shape.n, weights.ic, shape.window.in_pixels(), in, copy);
     in = copy;

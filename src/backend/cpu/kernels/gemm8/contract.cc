@@ -10,9 +10,9 @@
 #include "backend/cpu/kernels/gemm8/dot.h"
 #include "backend/cpu/kernels/gemm8/finish.h"
 #include "backend/cpu/kernels/gemm8/half_rows.h"
-#include "backend/cpu/kernels/gemm8/padded.h"
 #include "backend/cpu/kernels/gemm8/vnni.h"
 #include "backend/cpu/kernels/gemm8/winograd_contract.h"
+#include "backend/cpu/kernels/padded.h"
 
 namespace kiln::cpu {
 namespace {

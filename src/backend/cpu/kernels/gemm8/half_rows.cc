@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backend/cpu/kernels/aligned.h"
-#include "backend/cpu/kernels/gemm8/padded.h"
+#include "backend/cpu/kernels/padded.h"
 
 namespace kiln::cpu {
 namespace {

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "backend/cpu/kernels/gemm8/padded.h"
+#include "backend/cpu/kernels/padded.h"
 
 namespace kiln::cpu {
 namespace {

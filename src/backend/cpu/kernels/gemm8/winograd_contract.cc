@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "backend/cpu/kernels/gemm8/columns.h"
-#include "backend/cpu/kernels/gemm8/padded.h"
 #include "backend/cpu/kernels/gemm8/winograd.h"
+#include "backend/cpu/kernels/padded.h"
 
 namespace kiln::cpu {
 namespace {
