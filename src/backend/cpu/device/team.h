@@ -15,9 +15,9 @@ int default_team_size();
 
 /// Threads that run parts together with their caller. Idle ones spin briefly, then yield, then sleep; one that wakes up
 /// late is not waited for. Any number of threads may call `run`: one that finds the team busy does its parts alone.
-/// Which thread runs a part never changes its result, so kernels split their work by shapes alone. Each thread begins
-/// with the same share of the parts in every call, the first of them the caller's: kernels that number their parts
-/// along their output find what the step before wrote in the same core's cache.
+/// Which thread runs a part never changes its result, so kernels split their work by shapes alone. Where the
+/// team runs a call together, each thread begins with the same share of the parts, the caller with the first: kernels
+/// that number their parts along their output find what the step before wrote in the same core's cache.
 class Team {
  public:
   explicit Team(int size = default_team_size());
@@ -34,13 +34,13 @@ class Team {
   void run(int64_t parts, FunctionRef<void(int64_t part, int worker)> work);
 
  private:
-  void serve(int worker);
   /// One thread's share: its parts [next, end) are not taken yet.
   struct alignas(64) Share {
     std::atomic<int64_t> next{0};
     int64_t end = 0;
   };
 
+  void serve(int worker);
   void deal(int64_t parts);
   void take_parts(int worker);
   uint32_t wait_for_job(uint32_t seen);

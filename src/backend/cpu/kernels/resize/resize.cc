@@ -42,7 +42,7 @@ class RowMixer {
   /// Adds what the outer `num_axes` axes make of `row`, `step` rows being one element of the last of them.
   bool add(size_t num_axes, int64_t at, int64_t step, int64_t row, float weight) {
     if (num_axes == 0) {
-      if (count_ == kMostRowTaps) flush();
+      if (count_ == kRowsAtOnce) flush();
       rows_[count_] = x_ + (row + at * step) * in_row_;  // `at` is the plane now
       weights_[count_++] = weight;
       return true;
@@ -70,8 +70,8 @@ class RowMixer {
   const float* x_;
   float* scratch_;
   int64_t in_row_;
-  std::array<const float*, kMostRowTaps> rows_;
-  std::array<float, kMostRowTaps> weights_;
+  std::array<const float*, kRowsAtOnce> rows_;
+  std::array<float, kRowsAtOnce> weights_;
   size_t count_ = 0;
 };
 

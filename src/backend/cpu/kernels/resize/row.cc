@@ -75,13 +75,12 @@ HWY_INLINE V resample_near(const RowTaps& taps, const float* row, int64_t i, int
   }
   return sum;
 }
-template <int kTaps>
-HWY_INLINE V resample_far(const RowTaps& taps, const float* row, int64_t i) {
+HWY_INLINE V resample_far(const RowTaps& taps, int num_taps, const float* row, int64_t i) {
   const D d;
   const hn::RebindToSigned<D> di;
   V sum = hn::Zero(d);
 #pragma GCC unroll 4
-  for (int t = 0; t < kTaps; ++t) {
+  for (int t = 0; t < num_taps; ++t) {
     const V weight = hn::LoadU(d, taps.weight + t * taps.out + i);
     const V value = hn::GatherIndex(d, row, hn::LoadU(di, taps.index + t * taps.out + i));
     sum = hn::MulAdd(weight, hn::IfThenElseZero(hn::Ne(weight, hn::Zero(d)), value), sum);
@@ -107,7 +106,7 @@ HWY_INLINE void resample_elements(const RowTaps& taps, const float* row, float* 
     const int64_t base = std::min<int64_t>(taps.index[i], taps.in - kLanes);
     const int64_t top = taps.index[(kTaps - 1) * taps.out + i + kLanes - 1];
     const V sum = taps.rising && base >= 0 && top - base < kLanes ? resample_near<kTaps>(taps, row, i, base)
-                                                                  : resample_far<kTaps>(taps, row, i);
+                                                                  : resample_far(taps, kTaps, row, i);
     hn::StoreU(sum, D(), to + i);
   }
   for (; i < taps.out; ++i) to[i] = resample_element(taps, row, i);
@@ -115,18 +114,8 @@ HWY_INLINE void resample_elements(const RowTaps& taps, const float* row, float* 
 
 /// As resample_elements, of as many taps as antialiasing has.
 HWY_INLINE void resample_many(const RowTaps& taps, const float* row, float* to) {
-  const D d;
-  const hn::RebindToSigned<D> di;
   int64_t i = 0;
-  for (; i + kLanes <= taps.out; i += kLanes) {
-    V sum = hn::Zero(d);
-    for (int t = 0; t < taps.taps; ++t) {
-      const V weight = hn::LoadU(d, taps.weight + t * taps.out + i);
-      const V value = hn::GatherIndex(d, row, hn::LoadU(di, taps.index + t * taps.out + i));
-      sum = hn::MulAdd(weight, hn::IfThenElseZero(hn::Ne(weight, hn::Zero(d)), value), sum);
-    }
-    hn::StoreU(sum, d, to + i);
-  }
+  for (; i + kLanes <= taps.out; i += kLanes) hn::StoreU(resample_far(taps, taps.taps, row, i), D(), to + i);
   for (; i < taps.out; ++i) to[i] = resample_element(taps, row, i);
 }
 
@@ -136,13 +125,13 @@ void resample(const RowTaps& taps, const float* row, float* to) {
   if (taps.inner == 1) return resample_many(taps, row, to);
   for (int64_t i = 0; i < taps.out; ++i) {
     float* target = to + i * taps.inner;
-    const float* rows[kMostRowTaps];
-    float weights[kMostRowTaps];
+    const float* rows[kRowsAtOnce];
+    float weights[kRowsAtOnce];
     int count = 0;
     for (int t = 0; t < taps.taps; ++t) {
       const float weight = taps.weight[t * taps.out + i];
       if (weight == 0) continue;  // an infinite neighbour without a part in this output
-      if (count == kMostRowTaps) {
+      if (count == kRowsAtOnce) {
         blend_inline(rows, weights, count, taps.inner, target);
         rows[0] = target;
         weights[0] = 1;

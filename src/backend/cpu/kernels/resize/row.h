@@ -5,9 +5,9 @@
 
 namespace kiln::cpu {
 
-/// Rows that are summed at once; of more, the sum so far is the first. That is four outer axes of cubic taps, or an
-/// axis that antialiasing makes 128 times smaller.
-inline constexpr int64_t kMostRowTaps = 256;
+/// Rows that are summed in one call: four outer axes of cubic taps, or an axis that antialiasing makes 128 times
+/// smaller. Where an output has more, the sum so far becomes the first row of the next call.
+inline constexpr int64_t kRowsAtOnce = 256;
 
 /// to[i] = sum over t < count of weights[t] * rows[t][i], for i < n; taken in the order of t. `to` may be rows[0].
 void blend_rows(const float* const* rows, const float* weights, int count, int64_t n, float* to);
