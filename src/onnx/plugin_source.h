@@ -18,18 +18,12 @@ struct PluginNode {
   std::span<const PluginField> attributes;
 };
 
-/// An attribute as a plugin's creator describes it.
-struct PluginAttribute {
-  std::string name;
-  PluginFieldType type = PluginFieldType::kUnknown;
-};
-
 class PluginSource {
  public:
   virtual ~PluginSource() = default;
   virtual bool knows(const PluginIdentity& identity) = 0;
   /// The attributes of a node that its plugin is made of; others may be anything.
-  virtual Result<std::vector<PluginAttribute>> attributes_of(const PluginIdentity& identity) = 0;
+  virtual Result<std::vector<PluginFieldDescription>> attributes_of(const PluginIdentity& identity) = 0;
   /// The op without its number of tensors.
   virtual Result<ops::Plugin> make(const PluginNode& node) = 0;
   /// Whether the next input of a plugin that `make` made, behind inputs of types `before`, may be an INT32 and not an

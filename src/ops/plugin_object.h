@@ -48,6 +48,11 @@ inline std::span<const std::string_view> enum_names(PluginFieldType) {
                                                               "dims", "unknown", "bf16", "i64", "f8",  "i4",  "f4"};
   return kNames;
 }
+/// An attribute that a plugin's creator takes, as it describes it. The type may be outside the enumeration.
+struct PluginFieldDescription {
+  std::string name;
+  PluginFieldType type = PluginFieldType::kUnknown;
+};
 /// By which generation of interfaces a plan's plugin is made again.
 enum class PluginGeneration : int32_t {
   kV3,    ///< from fields
@@ -111,7 +116,7 @@ class PluginObject {
   virtual int num_outputs() const = 0;
   /// Sets the types of the outputs. The first `num_tensors` inputs are tensors of runs, the others shape inputs.
   virtual Status infer(InferContext& cx, int num_tensors) const = 0;
-  /// Whether it has shape inputs, which plugins of version 2 have not.
+  /// Whether shape inputs are possible, which plugins of version 2 have not.
   virtual bool may_have_shape_inputs() const { return true; }
   /// The outputs that tell sizes, in the order of the sizes that `infer` asked for.
   virtual const std::vector<int>& size_outputs() const = 0;

@@ -14,8 +14,8 @@ namespace {
 namespace nv = nvinfer1;
 
 /// The fields in a creator's list, with their types.
-std::vector<FieldDescription> described_in(const nv::PluginFieldCollection* list) {
-  std::vector<FieldDescription> result;
+std::vector<PluginFieldDescription> described_in(const nv::PluginFieldCollection* list) {
+  std::vector<PluginFieldDescription> result;
   for (int32_t i = 0; list && list->fields && i < list->nbFields; ++i)
     if (const nv::PluginField& field = list->fields[i]; field.name)
       result.push_back({field.name, static_cast<PluginFieldType>(field.type)});
@@ -23,9 +23,10 @@ std::vector<FieldDescription> described_in(const nv::PluginFieldCollection* list
 }
 
 /// The attributes that a creator names, in its order: TensorRT hands it no others.
-std::vector<PluginField> fields_of(std::span<const FieldDescription> named, std::span<const PluginField> attributes) {
+std::vector<PluginField> fields_of(std::span<const PluginFieldDescription> named,
+                                   std::span<const PluginField> attributes) {
   std::vector<PluginField> fields;
-  for (const FieldDescription& one : named) {
+  for (const PluginFieldDescription& one : named) {
     const auto found = std::ranges::find(attributes, one.name, &PluginField::name);
     if (found != attributes.end()) fields.push_back(*found);
   }
@@ -93,8 +94,8 @@ Result<PluginGeneration> generation_of(nv::IPluginCreatorInterface& creator, con
                interface_name(CreatorKind::kV3Quick), "' is needed");
 }
 
-Result<std::vector<FieldDescription>> field_descriptions(nv::IPluginCreatorInterface& creator,
-                                                         const PluginIdentity& plugin) {
+Result<std::vector<PluginFieldDescription>> field_descriptions(nv::IPluginCreatorInterface& creator,
+                                                               const PluginIdentity& plugin) {
   switch (TRY(generation_of(creator, plugin))) {
     case PluginGeneration::kV3: return described_in(static_cast<nv::IPluginCreatorV3One&>(creator).getFieldNames());
     case PluginGeneration::kQuick:

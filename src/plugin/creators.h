@@ -19,14 +19,9 @@ nvinfer1::IPluginCreatorInterface* find_creator(nvinfer1::IPluginRegistry& regis
 /// The generation of the plugins that a creator makes. Fails for a creator of an interface that Kiln does not know.
 Result<PluginGeneration> generation_of(nvinfer1::IPluginCreatorInterface& creator, const PluginIdentity& plugin);
 
-/// An attribute that a creator takes, with the type that it names, which may be none of the enumeration's.
-struct FieldDescription {
-  std::string name;
-  PluginFieldType type = PluginFieldType::kUnknown;
-};
 /// The attributes that a creator takes (getFieldNames). Fails for a creator of an interface that Kiln does not know.
-Result<std::vector<FieldDescription>> field_descriptions(nvinfer1::IPluginCreatorInterface& creator,
-                                                         const PluginIdentity& plugin);
+Result<std::vector<PluginFieldDescription>> field_descriptions(nvinfer1::IPluginCreatorInterface& creator,
+                                                               const PluginIdentity& plugin);
 
 /// What a creator is asked for.
 struct Creation {

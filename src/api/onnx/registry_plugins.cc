@@ -45,11 +45,9 @@ Result<nv::IPluginCreatorInterface*> RegistryPlugins::creator_of(const PluginIde
   return creator;
 }
 
-Result<std::vector<onnx::PluginAttribute>> RegistryPlugins::attributes_of(const PluginIdentity& identity) {
+Result<std::vector<PluginFieldDescription>> RegistryPlugins::attributes_of(const PluginIdentity& identity) {
   nv::IPluginCreatorInterface* const creator = TRY(creator_of(identity));
-  std::vector<onnx::PluginAttribute> result;
-  for (plugin::FieldDescription& field : TRY(plugin::field_descriptions(*creator, identity)))
-    result.push_back({std::move(field.name), field.type});
+  std::vector<PluginFieldDescription> result = TRY(plugin::field_descriptions(*creator, identity));
   if (TRY(plugin::generation_of(*creator, identity)) == PluginGeneration::kQuick)
     result.push_back({std::string(kAheadOfTime), PluginFieldType::kI32});
   return result;

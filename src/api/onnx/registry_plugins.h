@@ -12,7 +12,7 @@ class RegistryPlugins final : public onnx::PluginSource {
   explicit RegistryPlugins(NetworkHandle& network)
       : network_(network), registry_(network.getBuilder().getPluginRegistry()) {}
   bool knows(const PluginIdentity& identity) override;
-  Result<std::vector<onnx::PluginAttribute>> attributes_of(const PluginIdentity& identity) override;
+  Result<std::vector<PluginFieldDescription>> attributes_of(const PluginIdentity& identity) override;
   Result<ops::Plugin> make(const onnx::PluginNode& node) override;
   bool needs_int32(const ops::Plugin& made, std::span<const DType> before) override;
 

@@ -1,6 +1,7 @@
 /// Attention as com.microsoft has it, which ONNX Runtime's optimisations and exporters of language models write.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "onnx/import/attention_parts.h"
 #include "onnx/import/importers.h"
@@ -146,14 +147,16 @@ Status multi_head_attention(ImportContext& cx) {
 }
 
 namespace {
-/// The places of the inputs that Attention and QAttention have in common; a place behind all of them is never filled.
+/// The places of the inputs that Attention and QAttention have in common, but for the bias of scores: Attention's
+/// alone.
 struct AttentionInputs {
-  size_t mask, past, bias;
+  size_t mask, past;
+  std::optional<size_t> bias;
 };
 
 /// Attention of rows of x and one matrix, plus input 2, whose product has queries, keys and values beside each other.
 /// Past and present are one tensor each.
-Status attend_by_product(ImportContext& cx, ValueId rows, ValueId weights, const AttentionInputs& at) {
+Status attend_by_product(ImportContext& cx, ValueId rows, ValueId weights, const AttentionInputs& place) {
   for (const std::string_view attribute : {"do_rotary", "past_present_share_buffer"})
     TRY(require(TRY(cx.node().get_int(attribute, 0)) == 0, attribute, " is not in Kiln"));
   const int64_t heads = TRY(cx.node().need_int("num_heads"));
@@ -172,8 +175,8 @@ Status attend_by_product(ImportContext& cx, ValueId rows, ValueId weights, const
     parts.push_back(TRY(split_heads(cx, TRY(part(cx, all, 2, at, sizes[static_cast<size_t>(i)])), heads)));
   Operands x{parts[0], parts[1], parts[2]};
   sym::Expr past = 0;
-  if (cx.has_input(at.past)) {
-    const ValueId before = TRY(cx.input(at.past));
+  if (cx.has_input(place.past)) {
+    const ValueId before = TRY(cx.input(place.past));
     TRY(require(cx.rank(before) == 5, "past is ", cx.type(before), "; [2, batch, heads, length, size] is needed"));
     past = cx.extent(before, 3);
     x.k = TRY(cx.add(ops::Concatenation{2}, {TRY(row_of(cx, before, 0, 0)), x.k}));
@@ -181,25 +184,27 @@ Status attend_by_product(ImportContext& cx, ValueId rows, ValueId weights, const
   }
   if (cx.wants(1))
     TRY(cx.output(1, TRY(cx.add(ops::Concatenation{0}, {TRY(unsqueeze(cx, x.k, {0})), TRY(unsqueeze(cx, x.v, {0}))}))));
-  return attend(cx, x, cx.optional_input(at.mask), cx.optional_input(at.bias), past, 2);
+  const ValueId bias = place.bias ? cx.optional_input(*place.bias) : ValueId::kNone;
+  return attend(cx, x, cx.optional_input(place.mask), bias, past, 2);
 }
 }  // namespace
 
+/// Imports Attention.
 Status attention(ImportContext& cx) {
   TRY(refuse_inputs(cx, {6}));
   return attend_by_product(cx, TRY(cx.input(0)), TRY(cx.input(1)), {.mask = 3, .past = 4, .bias = 5});
 }
 
-/// Imports QAttention: the product is one of integers, scaled.
+/// Imports QAttention: Attention of x and weights that are dequantized first.
 Status qattention(ImportContext& cx) {
-  enum Input : size_t { kX, kWeights, kBias, kXScale, kWeightsScale, kMask, kXZero, kWeightsZero, kPast, kAll };
+  enum Input : size_t { kX, kWeights, kBias, kXScale, kWeightsScale, kMask, kXZero, kWeightsZero, kPast };
   const ValueId x = TRY(cx.input(kX)), weights = TRY(cx.input(kWeights));
   const ValueId x_scale = TRY(scales(cx, kXScale)), weights_scale = TRY(scales(cx, kWeightsScale));
   const Quantization by_x{x_scale, TRY(zero_points(cx, kXZero, cx.dtype(x), x_scale)), -1, {}};
   const Quantization by_column{
       weights_scale, TRY(zero_points(cx, kWeightsZero, cx.dtype(weights), weights_scale)), cx.rank(weights) - 1, {}};
   const ValueId rows = TRY(dequantize(cx, x, by_x)), matrix = TRY(dequantize(cx, weights, by_column));
-  return attend_by_product(cx, rows, matrix, {.mask = kMask, .past = kPast, .bias = kAll});
+  return attend_by_product(cx, rows, matrix, {.mask = kMask, .past = kPast, .bias = {}});
 }
 
 /// Imports RotaryEmbedding: one position is that of the first row of each sample.

@@ -35,7 +35,7 @@ bool fits_int32(int64_t value) {
 
 /// TensorRT's parser hands integers to plugins in 32 bits, whatever the creator describes. Only those that do not fit
 /// are handed in 64, to a creator that describes its field so.
-Result<PluginField> integers(const PluginAttribute& described, std::span<const int64_t> values) {
+Result<PluginField> integers(const PluginFieldDescription& described, std::span<const int64_t> values) {
   const auto wide = std::ranges::find_if_not(values, fits_int32);
   if (wide != values.end() && described.type == PluginFieldType::kI64)
     return field_of(described.name, PluginFieldType::kI64, values.data(), values.size());
@@ -65,7 +65,8 @@ PluginField field_of(std::string_view name, std::span<const std::string_view> st
   return field_of(name, PluginFieldType::kChar, letters.data(), letters.size());
 }
 
-Result<PluginField> field_of(ImportContext& cx, const AttributeDef& attribute, const PluginAttribute& described) {
+Result<PluginField> field_of(ImportContext& cx, const AttributeDef& attribute,
+                             const PluginFieldDescription& described) {
   const std::string_view name = attribute.name;
   switch (attribute.kind) {
     case AttributeKind::kFloat: return field_of(name, PluginFieldType::kF32, &attribute.f, 1);
@@ -100,12 +101,12 @@ Result<PluginIdentity> plugin_of(const NodeDef& node) {
 /// Makes fields of the attributes that the creator names. Others are ignored, with a warning; but where an importer
 /// would read one, its loss would be a wrong result, so that this fails unless it has its default.
 Result<std::vector<PluginField>> fields_of(ImportContext& cx, const PluginIdentity& identity,
-                                           const std::vector<PluginAttribute>& taken, ImporterOfNode importer) {
+                                           const std::vector<PluginFieldDescription>& taken, ImporterOfNode importer) {
   std::vector<PluginField> fields;
   std::vector<std::string> ignored;
   for (const AttributeDef& attribute : cx.def().attributes) {
     if (std::ranges::find(kOfNodes, attribute.name) != std::end(kOfNodes)) continue;
-    const auto described = std::ranges::find(taken, attribute.name, &PluginAttribute::name);
+    const auto described = std::ranges::find(taken, attribute.name, &PluginFieldDescription::name);
     if (described != taken.end()) {
       TRY(require(std::ranges::find(fields, attribute.name, &PluginField::name) == fields.end(), "attribute '",
                   attribute.name, "' is given twice"));
@@ -119,7 +120,7 @@ Result<std::vector<PluginField>> fields_of(ImportContext& cx, const PluginIdenti
                 attribute.name, "' (getFieldNames)"));
     std::string words = str(cx.def(), ": attribute '", attribute.name, "' is ignored, since the creator of ", identity,
                             " does not take it; it takes");
-    for (const PluginAttribute& one : taken) words += str(' ', one.name);
+    for (const PluginFieldDescription& one : taken) words += str(' ', one.name);
     ignored.push_back(words + (taken.empty() ? " none" : ""));
   }
   cx.bodies().warn(ignored);
@@ -137,7 +138,7 @@ size_t num_inputs_of(const ImportContext& cx) {
 Result<ops::Plugin> make_plugin(ImportContext& cx, const PluginIdentity& identity, PluginSource& source,
                                 ImporterOfNode importer) {
   TRY(refuse_carried(cx));
-  const std::vector<PluginAttribute> taken = TRY(source.attributes_of(identity));
+  const std::vector<PluginFieldDescription> taken = TRY(source.attributes_of(identity));
   const std::vector<PluginField> fields = TRY(fields_of(cx, identity, taken, importer));
   for (size_t i = 0; i < num_inputs_of(cx); ++i) TRY(cx.input(i));
   ops::Plugin op = TRY(source.make({identity, cx.def().name, fields}));

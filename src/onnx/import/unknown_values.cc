@@ -1,6 +1,7 @@
 #include "onnx/import/unknown_values.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "ops/cast.h"
@@ -64,12 +65,13 @@ bool can_follow_from(const ir::Graph& graph, ir::ValueId value) {
   return is_readable(graph.type(value)) && (!is_input || graph.type(value).rank() <= 1);
 }
 
-}  // namespace
-
+/// How many elements the host reads of a value. Of a vector that may be empty it is one: reading none fails the run.
 std::optional<int64_t> num_read(const TensorType& type) {
   const sym::Expr count = type.volume();
   return type.rank() == 1 && count.max() == 1 ? 1 : count.constant();
 }
+
+}  // namespace
 
 bool is_readable(const TensorType& type) {
   const auto count = num_read(type);

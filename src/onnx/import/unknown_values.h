@@ -1,7 +1,6 @@
 /// Why elements are not known before a network runs.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,8 +11,6 @@ namespace kiln::onnx {
 /// The end of a sentence about `value`, whose elements inference does not know: "it is computed from data", or which
 /// tensor on the way has more elements than are followed.
 std::string why_unknown(const ir::Graph& graph, ir::ValueId value);
-/// How many elements a value has; of a vector that may be empty or have one, one: what reads such a number needs it.
-std::optional<int64_t> num_read(const TensorType& type);
 /// Whether the host may read a value's elements while the network runs (ops/read_values.h).
 bool is_readable(const TensorType& type);
 /// The names of the values of data that the host has to read for `value` to be known: integers that follow from no
