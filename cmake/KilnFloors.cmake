@@ -1,7 +1,8 @@
 # A floor is a folder under src/: its sources become the object library `kiln_<name>`, its *_test.cc files the test
 # executable `test_<name>`, and what lies in its testing/ folder is linked into that test and those of higher floors.
 # Adding a file needs no edit here. What a backend has for building plans alone, the folders behind COMPILING, becomes
-# `kiln_<name>_compiling`: whoever only runs plans links without it.
+# `kiln_<name>_compiling`: whoever only runs plans links without it. COLD says of a floor that its code runs once a
+# network, COMPILING_COLD of that part.
 set_property(GLOBAL PROPERTY KILN_FLOORS "")
 set_property(GLOBAL PROPERTY KILN_TESTING "")
 
@@ -11,8 +12,9 @@ if(KILN_TESTS)
   include(GoogleTest)
 endif()
 
-# An object library of a floor's files, if there are any, noted in `list`; with the includes and options of kiln_floor.
-function(kiln_floor_objects name list sources)
+# An object library of a floor's files, if there are any, noted in `list`; with the includes and options of kiln_floor,
+# compiled as `precompiled` says: kiln_precompiled or kiln_cold.
+function(kiln_floor_objects name list precompiled sources)
   if(NOT sources)
     return()
   endif()
@@ -20,13 +22,13 @@ function(kiln_floor_objects name list sources)
   target_link_libraries(kiln_${name} PUBLIC kiln_flags)
   target_include_directories(kiln_${name} PRIVATE ${includes})
   target_compile_options(kiln_${name} PRIVATE ${options})
-  kiln_precompiled(kiln_${name})
+  cmake_language(CALL ${precompiled} kiln_${name})
   kiln_compile_together(kiln_${name})
   set_property(GLOBAL APPEND PROPERTY ${list} kiln_${name})
 endfunction()
 
 function(kiln_floor path)
-  cmake_parse_arguments(PARSE_ARGV 1 floor "" "" COMPILING)
+  cmake_parse_arguments(PARSE_ARGV 1 floor "COLD;COMPILING_COLD" "" COMPILING)
   string(REPLACE "/" "_" name ${path})
   set(folder ${PROJECT_SOURCE_DIR}/src/${path})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cc)
@@ -49,12 +51,19 @@ function(kiln_floor path)
     list(FILTER compiling INCLUDE REGEX "^${folder}/(${folders})/")
     list(FILTER sources EXCLUDE REGEX "^${folder}/(${folders})/")
   endif()
-  kiln_floor_objects(${name} KILN_FLOORS "${sources}")
-  kiln_floor_objects(${name}_compiling KILN_FLOORS "${compiling}")
+  set(precompiled kiln_precompiled)
+  if(floor_COLD)
+    set(precompiled kiln_cold)
+  endif()
+  kiln_floor_objects(${name} KILN_FLOORS ${precompiled} "${sources}")
+  if(floor_COMPILING_COLD)
+    set(precompiled kiln_cold)
+  endif()
+  kiln_floor_objects(${name}_compiling KILN_FLOORS ${precompiled} "${compiling}")
   if(NOT KILN_TESTS)
     return()
   endif()
-  kiln_floor_objects(${name}_testing KILN_TESTING "${testing}")
+  kiln_floor_objects(${name}_testing KILN_TESTING ${precompiled} "${testing}")
   if(tests)
     get_property(floors GLOBAL PROPERTY KILN_FLOORS)
     get_property(helpers GLOBAL PROPERTY KILN_TESTING)

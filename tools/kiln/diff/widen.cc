@@ -41,11 +41,15 @@ Result<bool> widen_ops(ir::Graph& graph) {
   for (int i = 0; i < graph.num_nodes(); ++i) {
     const auto id = static_cast<ir::NodeId>(i);
     if (!graph.alive(id)) continue;
-    std::optional<Op> wide = TRY(widened(graph.node(id).op));
-    bool inside = false;
-    for (const std::shared_ptr<ir::Graph>& body : graph.node(id).bodies) inside |= TRY(widen_ops(*body));
-    if (!wide && !inside) continue;
-    graph.set_op(id, wide ? std::move(*wide) : Op(graph.node(id).op));  // also where only a body changed: it is stale
+    bool changes_node = false;
+    for (const std::shared_ptr<ir::Graph>& body : graph.node(id).bodies) changes_node |= TRY(widen_ops(*body));
+    Op op = graph.node(id).op;
+    if (const std::optional<Op> wide = TRY(widened(op))) {
+      op = *wide;
+      changes_node = true;
+    }
+    if (!changes_node) continue;
+    graph.set_op(id, std::move(op));  // also where only a body changed: it is stale
     changes = true;
   }
   return changes;
