@@ -16,20 +16,21 @@ namespace {
 // With so few channels a tap's sum is short, and most time would go into the step from tap to tap.
 constexpr int64_t kFewChannels = 32;
 
-// Inputs of so many bytes are copied between zeros where windows hang over edges: no window is copied by itself then,
-// and all pointers of a row are one run.
+// Inputs of so many bytes, and those that are copied in any case, are copied between zeros where windows hang over
+// edges: no window is copied by itself then, and all pointers of a row are one run.
 constexpr int64_t kMostPaddedBytes = 1 << 17;
 
-/// The pieces of the workspace: [input copied to channels last, perhaps with its padding][for each worker: pointers,
-/// windows over edges].
+/// The pieces of the workspace: [input copied to channels last, perhaps with its padding][how far taps lie from their
+/// first][for each worker: pointers, windows over edges].
 struct Plan {
   Window window;  // over the copy, if there is one
   bool copies, padded;
+  bool regular;  // no window hangs over an edge, so that one pointer says where all its taps are
   int64_t rows;  // output pixels
   ptrdiff_t ld, out_ld;
   Taps taps;
   int64_t num_taps, depth;  // of one tap
-  int64_t copy_floats, pointer_bytes, border_bytes;
+  int64_t copy_floats, offset_bytes, pointer_bytes, border_bytes;
 
   Plan(const ConvShape& shape, const ConvWeights& weights) {
     const Window& w = window = shape.window;
@@ -44,12 +45,14 @@ struct Plan {
     depth = weights.ic / weights.groups * (merge ? w.kernel[2] : 1);
     const bool hangs = merge && hangs_over_edges(w);
     const Window whole = cpu::padded(w);
-    padded = hangs && shape.n * whole.in_pixels() * weights.ic * 4 <= kMostPaddedBytes;
+    padded = hangs && (copied || shape.n * whole.in_pixels() * weights.ic * 4 <= kMostPaddedBytes);
     if (padded) window = whole;
     copy_floats = copied || padded ? round_up(shape.n * window.in_pixels() * weights.ic, kCacheLine / 4) : 0;
     copies = copy_floats > 0;
     // What is beyond the limit wants no less than what is within, so that the largest shapes of a profile want most.
     if (hangs && !padded) copy_floats = std::max(copy_floats, kMostPaddedBytes / 4);
+    regular = num_taps > 1 && !hangs_over_edges(window);
+    offset_bytes = round_up(num_taps * static_cast<int64_t>(sizeof(ptrdiff_t)), kCacheLine);
     const int64_t most_rows = kBlockRows + tiling().rows;
     pointer_bytes = round_up(most_rows * num_taps * static_cast<int64_t>(sizeof(float*)), kCacheLine);
     border_bytes = merge && !padded ? round_up(most_rows * num_taps * depth * 4, kCacheLine) : 0;
@@ -135,7 +138,14 @@ void conv(Team& team, const ConvShape& shape, const float* in, const PackedConv&
       copy_pictures(team, shape.n, weights.ic, shape.window.in_pixels(), in, copy);
     in = copy;
   }
+  bytes += plan.copy_floats * 4;
   const PointerSource source{plan.window, in, plan.ld, packed.zeros.data(), plan.taps};
+  Window first_taps = plan.window;
+  if (plan.regular) {
+    fill_tap_offsets(source, reinterpret_cast<ptrdiff_t*>(bytes));
+    for (int64_t& extent : first_taps.kernel) extent = 1;
+  }
+  const PointerSource pointers{first_taps, in, plan.ld, packed.zeros.data(), plan.regular ? Taps::kPixels : plan.taps};
   // Without groups a part is some rows and some columns. With groups it is some rows and some groups; for the split
   // each
   // group counts as one panel of columns.
@@ -144,14 +154,15 @@ void conv(Team& team, const ConvShape& shape, const float* in, const PackedConv&
       split_result(plan.rows, grouped ? weights.groups * tiling().panel : oc, plan.num_taps * plan.depth, 1);
   team.run(split.parts(), [&](int64_t part, int worker) {
     const int64_t row0 = split.row_of(part), col0 = split.col_of(part);
-    std::byte* mine = bytes + plan.copy_floats * 4 + worker * plan.worker_bytes();
+    std::byte* mine = bytes + plan.offset_bytes + worker * plan.worker_bytes();
     auto** table = reinterpret_cast<const float**>(mine);
     Block block{};
     block.a = table;
     block.rows = std::min(split.rows, plan.rows - row0);
     block.taps = plan.num_taps;
     block.k = plan.depth;
-    fill_pointers(source, row0, block.rows, tile_rows, table, reinterpret_cast<float*>(mine + plan.pointer_bytes));
+    if (plan.regular) block.tap_offsets = reinterpret_cast<const ptrdiff_t*>(bytes);
+    fill_pointers(pointers, row0, block.rows, tile_rows, table, reinterpret_cast<float*>(mine + plan.pointer_bytes));
     int64_t first = col0, last = std::min(oc, col0 + split.cols);
     if (grouped) {
       const int64_t group0 = col0 / tiling().panel,
@@ -169,7 +180,7 @@ void conv(Team& team, const ConvShape& shape, const float* in, const PackedConv&
 
 int64_t conv_workspace_bytes(const ConvShape& shape, const ConvWeights& weights, int team_size) {
   const Plan plan(shape, weights);
-  return plan.copy_floats * 4 + team_size * plan.worker_bytes();
+  return plan.copy_floats * 4 + plan.offset_bytes + team_size * plan.worker_bytes();
 }
 
 const ConvFamily kConvDirect = {

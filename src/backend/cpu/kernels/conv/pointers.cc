@@ -140,6 +140,17 @@ void fill_pointers(const PointerSource<T>& source, int64_t row0, int64_t rows, i
   }
 }
 
+template <class T>
+void fill_tap_offsets(const PointerSource<T>& source, ptrdiff_t* offsets) {
+  const Window& w = source.window;
+  const int64_t taps_of_row = source.taps == Taps::kRows ? 1 : w.kernel[2];
+  for (int64_t kz = 0; kz < w.kernel[0]; ++kz)
+    for (int64_t ky = 0; ky < w.kernel[1]; ++ky)
+      for (int64_t kx = 0; kx < taps_of_row; ++kx)
+        *offsets++ = ((kz * w.dilation[0] * w.in[1] + ky * w.dilation[1]) * w.in[2] + kx * w.dilation[2]) * source.ld;
+}
+
+template void fill_tap_offsets(const PointerSource<float>&, ptrdiff_t*);
 template void fill_pointers(const PointerSource<float>&, int64_t, int64_t, int64_t, const float**, float*);
 template void fill_pointers(const PointerSource<uint8_t>&, int64_t, int64_t, int64_t, const uint8_t**, uint8_t*);
 

@@ -36,4 +36,9 @@ template <class T>
 void fill_pointers(const PointerSource<T>& source, int64_t row0, int64_t rows, int64_t tile_rows, const T** table,
                    T* border);
 
+/// For windows without padding, whose taps all lie equally far from their first: how far, in elements. `offsets` has
+/// room for source.num_taps().
+template <class T>
+void fill_tap_offsets(const PointerSource<T>& source, ptrdiff_t* offsets);
+
 }  // namespace kiln::cpu

@@ -51,8 +51,10 @@ constexpr int64_t kDepth = 640;
 template <class T>
 struct Step {
   const float* const* a;   // [taps][kTileRows]
+  ptrdiff_t tap_entries;   // from a tap's pointers to the next tap's; 0 if offsets say where they point
   ptrdiff_t group_stride;  // from a tap's pointers to the same tap's of the next kTileRows rows
   ptrdiff_t a_offset;
+  const ptrdiff_t* tap_offsets;  // added, too, if there are any
   int64_t taps, k;
   const T* b;
   ptrdiff_t tap_stride;    // of B: from one tap to the next
@@ -146,10 +148,11 @@ struct Tile {
     const float* const* a = s.a;
     const T* tap_b = s.b;
     const T* soon = s.soon;
-    for (int64_t t = 0; t < s.taps; ++t, a += kTileRows, tap_b += s.tap_stride) {
+    for (int64_t t = 0; t < s.taps; ++t, a += s.tap_entries, tap_b += s.tap_stride) {
+      const ptrdiff_t offset = s.a_offset + (s.tap_offsets ? s.tap_offsets[t] : 0);
       const float* row[kRows];
 #pragma GCC unroll 12
-      for (int r = 0; r < kRows; ++r) row[r] = a[at(r) % kTileRows + at(r) / kTileRows * s.group_stride] + s.a_offset;
+      for (int r = 0; r < kRows; ++r) row[r] = a[at(r) % kTileRows + at(r) / kTileRows * s.group_stride] + offset;
       const T* b = tap_b;
       ptrdiff_t i = 0;
       for (; i + kUnroll <= s.k; i += kUnroll, b += kUnroll * kPanel, soon += kUnroll * kSoonStep)
@@ -225,7 +228,9 @@ void pass(const Block& block, Step<T> s, int64_t tap, int64_t k0) {
   const int64_t packed_k = block.packed_k ? block.packed_k : block.k;
   s.tap_stride = packed_k * kPanel;
   s.panel_stride = block.taps * s.tap_stride;
-  s.group_stride = block.taps * kTileRows;
+  s.tap_entries = block.tap_offsets ? 0 : kTileRows;
+  s.tap_offsets = block.tap_offsets ? block.tap_offsets + tap : nullptr;
+  s.group_stride = block.tap_offsets ? kTileRows : block.taps * kTileRows;
   for (int64_t col = 0; col < block.cols; col += width) {
     const int64_t cols = std::min(width, block.cols - col);
     const auto vecs = static_cast<int>((cols + kLanes - 1) / kLanes);
@@ -235,7 +240,7 @@ void pass(const Block& block, Step<T> s, int64_t tap, int64_t k0) {
     const int64_t height = vecs == 1 ? kTallRows : kTileRows;
     for (int64_t row = 0; row < block.rows; row += height) {
       s.rows = static_cast<int>(std::min(height, block.rows - row));
-      s.a = block.a + (row / kTileRows * block.taps + tap) * kTileRows;
+      s.a = block.a + row / kTileRows * s.group_stride + tap * s.tap_entries;
       s.c = block.c + row * block.ldc + col;
       // The first tiles of a panel fetch the next panel, which would otherwise come from L3 at the pace of use.
       const int64_t share = row / kTileRows;

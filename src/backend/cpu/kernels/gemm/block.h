@@ -22,7 +22,8 @@ inline constexpr int64_t kBlockRows = 96;
 ///
 /// A is a table of pointers, [ceil(rows / tiling().rows)][taps][tiling().rows], each to k floats (after `a_offset` is
 /// added); entries beyond the last row are never read. That serves a plain matrix (one tap), an implicit convolution
-/// (a tap a kernel position, padding points to zeros) and the products inside Winograd.
+/// (a tap a kernel position, padding points to zeros) and the products inside Winograd. Where each row's taps lie
+/// equally far from its first, `tap_offsets` says how far, and the table has that first pointer alone.
 ///
 /// B is packed (pack.h): ceil(cols / panel) panels of [taps][k][panel] elements of `b_type`, zeros beyond the last
 /// column. Each element's sum is taken in one order whatever the block's extents, so that splitting work never changes
@@ -30,6 +31,7 @@ inline constexpr int64_t kBlockRows = 96;
 struct Block {
   const float* const* a;
   ptrdiff_t a_offset = 0;
+  const ptrdiff_t* tap_offsets = nullptr;  ///< [taps], or null: the table has [taps] pointers a row
   int64_t rows, cols;
   int64_t taps = 1, k;
   int64_t packed_k = 0;  ///< of B as packed where `k` is only its beginning; else 0
