@@ -19,22 +19,27 @@ function(kiln_precompile owner header)
   target_precompile_headers(${owner} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/${header})
 endfunction()
 
-# GCC collects its garbage from 512 MiB on instead of 128: a twentieth of its time.
-target_compile_options(kiln_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
-
 # How much a release build optimizes what it spends no time in: tests, and code that is cold (kiln_cold).
-set(KILN_OPTIMIZED_TESTS $<$<CONFIG:Release>:-Og>)
-set(KILN_OPTIMIZED_COLD $<$<CONFIG:Release>:-O1>)
+set(tests_level "")
+set(cold_level "")
+if(CMAKE_BUILD_TYPE STREQUAL Release)
+  set(tests_level -Og)
+  set(cold_level -O1)
+  # GCC collects its garbage from 512 MiB on instead of 128: a twentieth of its time.
+  target_compile_options(kiln_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
+endif()
 
 if(KILN_PRECOMPILED)
   target_compile_options(kiln_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # for ccache
   kiln_precompile(kiln_precompiled precompiled.h)
-  kiln_precompile(kiln_precompiled_cold precompiled.h)
-  target_compile_options(kiln_precompiled_cold PRIVATE ${KILN_OPTIMIZED_COLD})
+  if(cold_level)
+    kiln_precompile(kiln_precompiled_cold precompiled.h)
+    target_compile_options(kiln_precompiled_cold PRIVATE ${cold_level})
+  endif()
   if(KILN_TESTS)
     kiln_precompile(kiln_precompiled_tests precompiled_tests.h GTest::gtest)
     set_target_properties(kiln_precompiled_tests PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-    target_compile_options(kiln_precompiled_tests PRIVATE -fPIE ${KILN_OPTIMIZED_TESTS})
+    target_compile_options(kiln_precompiled_tests PRIVATE -fPIE ${tests_level})
   endif()
 endif()
 
@@ -179,16 +184,18 @@ endfunction()
 
 # The same for a library whose code runs once a network: it is optimized less.
 function(kiln_cold target)
-  target_compile_options(${target} PRIVATE ${KILN_OPTIMIZED_COLD})
-  if(KILN_PRECOMPILED)
+  target_compile_options(${target} PRIVATE ${cold_level})
+  if(KILN_PRECOMPILED AND cold_level)
     target_precompile_headers(${target} REUSE_FROM kiln_precompiled_cold)
+  else()
+    kiln_precompiled(${target})
   endif()
 endfunction()
 
 # The same for a program of tests, whose own code is optimized less: most of it runs once. GCC 12 then takes texts of
 # gtest's messages for arrays that are exceeded.
 function(kiln_test_program target)
-  target_compile_options(${target} PRIVATE ${KILN_OPTIMIZED_TESTS}
+  target_compile_options(${target} PRIVATE ${tests_level}
                          $<$<CONFIG:Release>:-Wno-array-bounds -Wno-stringop-overflow>)
   if(KILN_PRECOMPILED)
     target_precompile_headers(${target} REUSE_FROM kiln_precompiled_tests)
