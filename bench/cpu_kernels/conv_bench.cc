@@ -1,6 +1,7 @@
 // Convolutions of square pictures, "same" padding, bias and relu. Winograd counts the direct convolution's operations.
 #include "backend/cpu/kernels/conv/banded.h"
 #include "backend/cpu/kernels/conv/conv.h"
+#include "backend/cpu/kernels/depthwise/behind_pointwise.h"
 #include "backend/cpu/kernels/depthwise/depthwise.h"
 #include "backend/cpu/kernels/winograd/winograd.h"
 #include "bench/cpu_kernels/measure.h"
@@ -113,6 +114,35 @@ BENCHMARK(Depthwise)
     ->ArgsProduct({{96}, {56}, {3, 5, 7}, {1}, {1, 2}})
     ->ArgsProduct({{96}, {112}, {3}, {2}, {1, 2}})
     ->ArgsProduct({{512}, {14}, {3}, {1}, {1, 2}})
+    ->UseRealTime()
+    ->Unit(benchmark::kMicrosecond);
+
+/// A convolution of single pixels and a depthwise one of its result.
+void PointwiseDepthwise(benchmark::State& state) {
+  const int64_t ic = state.range(0), c = state.range(1);
+  const auto threads = static_cast<int>(state.range(5));
+  Team team(threads);
+  ConvShape shape;
+  shape.window = square(state.range(2), state.range(3), state.range(4));
+  const Window& w = shape.window;
+  const auto in = numbers(w.in_pixels() * ic), points = numbers(ic * c), taps = numbers(c * w.taps()),
+             bias = numbers(c);
+  std::vector<float> out(static_cast<size_t>(w.out_pixels() * c));
+  const auto pointwise = pack_conv({ic, c, 1, {1, 1, 1}}, points.data());
+  const auto depthwise = pack_depthwise({c, c, c, {1, w.kernel[1], w.kernel[2]}}, taps.data());
+  const Epilogue epilogue = bias_relu(bias);
+  AlignedFloats memory = workspace(pointwise_depthwise_workspace_bytes(shape, threads));
+  for (auto _ : state)
+    pointwise_depthwise(team, {shape, *pointwise, epilogue, *depthwise, epilogue}, in.data(), out.data(),
+                        memory.data());
+  report(state, 2.0 * static_cast<double>(c * (w.in_pixels() * ic + w.out_pixels() * w.taps())), threads);
+}
+BENCHMARK(PointwiseDepthwise)
+    ->ArgNames({"ic", "c", "size", "kernel", "stride", "threads"})
+    ->ArgsProduct({{16}, {64}, {112}, {3}, {2}, {1, 2}})
+    ->ArgsProduct({{24}, {72}, {56}, {3}, {1}, {1, 2}})
+    ->ArgsProduct({{24}, {72}, {56}, {5}, {2}, {1, 2}})
+    ->ArgsProduct({{40}, {120}, {28}, {5}, {1}, {1, 2}})
     ->UseRealTime()
     ->Unit(benchmark::kMicrosecond);
 

@@ -2,6 +2,7 @@
 
 #include "backend/cpu/kernels/conv/family.h"
 #include "backend/cpu/tactics/byte_products.h"
+#include "backend/cpu/tactics/pointwise_depthwise.h"
 #include "backend/cpu/tactics/registry.h"
 #include "tactics/convolution.h"
 
@@ -68,7 +69,8 @@ const Tactic& convolution_tactic() { return the<ConvolutionTactic>(); }
 
 template <>
 TacticList tactics_of<ops::Convolution>() {
-  static const Tactic* const kList[] = {&byte_convolution_tactic(), &convolution_tactic()};
+  static const Tactic* const kList[] = {&byte_convolution_tactic(), &pointwise_depthwise_tactic(),
+                                        &convolution_tactic()};
   return kList;
 }
 

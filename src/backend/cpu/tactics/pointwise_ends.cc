@@ -3,6 +3,7 @@
 #include "backend/cpu/tactics/convolution.h"
 #include "backend/cpu/tactics/deconvolution.h"
 #include "backend/cpu/tactics/matrix_multiply.h"
+#include "backend/cpu/tactics/pointwise_depthwise.h"
 #include "backend/cpu/tactics/registry.h"
 #include "backend/cpu/tactics/weight_only_products.h"
 #include "ops/quantize.h"
@@ -24,6 +25,7 @@ TacticList tactics_of<AnyPointwise>() {
   static const Tactic* const kEnds[] = {&byte_convolution_tactic(),
                                         &byte_product_tactic(),
                                         &weight_only_tactic(),
+                                        &pointwise_depthwise_tactic(),
                                         &convolution_tactic(),
                                         &matrix_multiply_tactic(),
                                         &deconvolution_tactic(),

@@ -24,7 +24,7 @@ struct Call {
     const Window& w = shape.window;
     const Pixel at = pixel_of(w.out, index * w.out[2]);
     const int64_t first = index * w.out[2];
-    DepthwiseRow row{w,      packed.channels, {},    {},    0,       in_ld, out + first * out_ld,
+    DepthwiseRow row{w,      packed.channels, {},    {},    packed.channels, 0, in_ld, out + first * out_ld,
                      out_ld, nullptr,         false, false, epilogue};
     if (epilogue.residual) row.residual = epilogue.residual + first * epilogue.ldr;
     const TapRange depth = taps_inside(w, 0, at.at[0]), height = taps_inside(w, 1, at.at[1]);

@@ -37,13 +37,13 @@ void any_pixel(const DepthwiseRow& row, int64_t x, TapRange taps, int64_t c, int
   const int64_t first = w.start(2, x) + taps.begin * w.dilation[2];
   for (int64_t line = 0; line < row.num_lines; ++line) {
     const float* in = row.lines[line] + first * row.in_ld + c;
-    const float* weights = row.weights[line] + taps.begin * row.channels + c;
+    const float* weights = row.weights[line] + taps.begin * row.weights_ld + c;
     for (int64_t k = taps.begin; k < taps.end; ++k) {
 #pragma GCC unroll 4
       for (int v = 0; v < kVecs; ++v)
         sum[v] = hn::MulAdd(load_some(in + v * kLanes, count), load_some(weights + v * kLanes, count), sum[v]);
       in += w.dilation[2] * row.in_ld;
-      weights += row.channels;
+      weights += row.weights_ld;
     }
   }
 #pragma GCC unroll 4
@@ -80,7 +80,7 @@ HWY_INLINE void pixels(const DepthwiseRow& row, int64_t x, int64_t c) {
     const float* weights = row.weights[line] + c;
     V weight[kWidth];
 #pragma GCC unroll 7
-    for (int k = 0; k < kWidth; ++k) weight[k] = hn::LoadU(d, weights + k * row.channels);
+    for (int k = 0; k < kWidth; ++k) weight[k] = hn::LoadU(d, weights + k * row.weights_ld);
 #pragma GCC unroll 24
     for (int at = 0; at < (kPixels - 1) * kStride + kWidth; ++at, in += row.in_ld) {
       if (kEdge && static_cast<uint64_t>(start + at) >= static_cast<uint64_t>(row.window.in[2])) continue;

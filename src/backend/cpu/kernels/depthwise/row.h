@@ -16,7 +16,8 @@ struct DepthwiseRow {
   const Window& window;
   int64_t channels;
   const float* lines[kMostLines];    // first pixel of an input row
-  const float* weights[kMostLines];  // [kw][channels]
+  const float* weights[kMostLines];  // [kw][channels], the columns `weights_ld` apart
+  ptrdiff_t weights_ld;
   int64_t num_lines;
   ptrdiff_t in_ld;
   float* out;  // first pixel of the output row
