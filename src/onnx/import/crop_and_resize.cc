@@ -13,9 +13,8 @@ using enum ElementWiseKind;
 
 /// The points of each region along one axis of the image, f32 [regions, points].
 struct Points {
-  ValueId at;         ///< in pixels
+  ValueId at;         ///< in pixels; 0 where they are outside
   ValueId is_inside;  ///< of the image
-  ValueId last;       ///< pixel, f32 [1, 1]
 };
 
 /// Column `i` of the regions, f32 [regions, 1].
@@ -27,9 +26,9 @@ Result<ValueId> column(ImportContext& cx, ValueId rois, int64_t i) {
 /// itself, which rounding would miss.
 Result<Points> points(ImportContext& cx, ValueId rois, int64_t from, int64_t to, int64_t count, sym::Expr extent) {
   Points points{};
-  points.last = TRY(with_rank(cx, TRY(cast(cx, TRY(scalar_value(cx, extent - 1)), DType::kF32)), 2));
-  const ValueId begin = TRY(binary(cx, kProd, TRY(column(cx, rois, from)), points.last));
-  const ValueId end = TRY(binary(cx, kProd, TRY(column(cx, rois, to)), points.last));
+  const ValueId last = TRY(with_rank(cx, TRY(cast(cx, TRY(scalar_value(cx, extent - 1)), DType::kF32)), 2));
+  const ValueId begin = TRY(binary(cx, kProd, TRY(column(cx, rois, from)), last));
+  const ValueId end = TRY(binary(cx, kProd, TRY(column(cx, rois, to)), last));
   if (count == 1) {
     points.at = TRY(binary(cx, kProd, TRY(binary(cx, kSum, begin, end)), 0.5));
   } else {
@@ -39,13 +38,13 @@ Result<Points> points(ImportContext& cx, ValueId rois, int64_t from, int64_t to,
     const ValueId is_last = TRY(binary(cx, kEqual, number, static_cast<double>(count - 1)));
     points.at = TRY(select(cx, is_last, end, between));
   }
-  const ValueId before = TRY(binary(cx, kLess, points.at, 0)),
-                behind = TRY(binary(cx, kGreater, points.at, points.last));
-  points.is_inside = TRY(unary(cx, UnaryKind::kNot, TRY(binary(cx, kOr, before, behind))));
+  const ValueId within = TRY(binary(cx, kMin, TRY(binary(cx, kMax, points.at, 0)), last));
+  points.is_inside = TRY(binary(cx, kEqual, points.at, within));  // which NaN is not
+  points.at = TRY(select(cx, points.is_inside, points.at, scalar_like(cx, 0, points.at)));
   return points;
 }
 
-/// Pixels of x, [regions, rows, columns, channels]; those outside are replaced by ones at the border.
+/// Pixels of x, [regions, rows, columns, channels].
 class Pixels {
  public:
   Pixels(ImportContext& cx, ValueId channels_last, ValueId image, const Points& y, const Points& x)
@@ -65,17 +64,14 @@ class Pixels {
 
  private:
   Result<ValueId> pixels(ValueId y, ValueId x) {
-    const ValueId row = TRY(index(y, y_, {2, 3})), column = TRY(index(x, x_, {1, 3}));
+    const ValueId row = TRY(unsqueeze(cx_, TRY(cast(cx_, y, DType::kI64)), {2, 3}));
+    const ValueId column = TRY(unsqueeze(cx_, TRY(cast(cx_, x, DType::kI64)), {1, 3}));
     const Shape shape{cx_.extent(row, 0), cx_.extent(row, 1), cx_.extent(column, 2), 1};
     const ValueId image = TRY(unsqueeze(cx_, image_, {1, 2, 3}));
     Values coordinates;
     for (const ValueId each : {image, row, column}) coordinates.push_back(TRY(expand(cx_, each, shape)));
     const ValueId all = TRY(cx_.add(ops::Concatenation{3}, coordinates));
     return cx_.add(ops::Gather{GatherMode::kNd, 0, 0}, {images_, all});
-  }
-  Result<ValueId> index(ValueId at, const Points& of, Ints axes) {
-    const ValueId within = TRY(binary(cx_, kMin, TRY(binary(cx_, kMax, at, 0)), of.last));
-    return unsqueeze(cx_, TRY(cast(cx_, within, DType::kI64)), std::move(axes));
   }
 
   ImportContext& cx_;

@@ -27,12 +27,14 @@ Result<ValueId> imputed(ImportContext& cx, ValueId x, double replaced, ValueId b
   return select(cx, is_replaced, by, x);
 }
 
+/// The same of integers. They are compared as INT64, which the attributes are.
 Result<ValueId> imputed_integers(ImportContext& cx, ValueId x) {
   const Ints numbers = TRY(cx.node().need_ints("imputed_value_int64s"));
   const int64_t replaced = TRY(cx.node().get_int("replaced_value_int64", 0));
   TRY(require(!numbers.empty(), "attribute 'imputed_value_int64s' is empty"));
   const int rank = cx.rank(x);
   Extents extents(static_cast<size_t>(rank), 1);
+  const Extents ones = extents;
   if (numbers.size() > 1) {
     const auto count = static_cast<int64_t>(numbers.size());
     TRY(require(rank == 1 || rank == 2, "x is ", cx.type(x), "; of ", count,
@@ -40,10 +42,13 @@ Result<ValueId> imputed_integers(ImportContext& cx, ValueId x) {
     TRY(require_equal(cx, cx.extent(x, rank - 1), count, "the features of x and the numbers in imputed_value_int64s"));
     extents.back() = count;
   }
-  const ValueId by = cx.add_constant(HostTensor::of_ints(cx.dtype(x), extents, numbers));
-  const Extents ones(static_cast<size_t>(rank), 1);
-  const ValueId wanted = cx.add_constant(HostTensor::of_ints(cx.dtype(x), ones, std::span(&replaced, 1)));
-  return select(cx, TRY(binary(cx, kEqual, x, wanted)), by, x);
+  for (const int64_t number : numbers)
+    TRY(require(cx.dtype(x) == DType::kI64 || number == static_cast<int32_t>(number), "imputed_value_int64s has ",
+                number, "; x is ", cx.type(x)));
+  const ValueId wide = TRY(cast(cx, x, DType::kI64));
+  const ValueId by = cx.add_constant(HostTensor::of_ints(DType::kI64, extents, numbers));
+  const ValueId wanted = cx.add_constant(HostTensor::of_ints(DType::kI64, ones, std::span(&replaced, 1)));
+  return cast(cx, TRY(select(cx, TRY(binary(cx, kEqual, wide, wanted)), by, wide)), cx.dtype(x));
 }
 
 /// The first `count` columns of x, [rows, columns], and columns of zeros where it has fewer.

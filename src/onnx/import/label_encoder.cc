@@ -96,7 +96,8 @@ Status label_encoder(ImportContext& cx) {
   TRY(require(is_integer(cx.dtype(x)) == is_integer(keys.dtype()) && cx.dtype(x) != DType::kBool, "x is ", cx.type(x),
               " and keys are ", keys.dtype(), "; both must be integers or floats"));
   const ValueId table = cx.add_constant(TRY(table_of(cx, values)));
-  return cx.output(TRY(cx.add(ops::Gather{.axis = 0}, {table, TRY(index_of(cx, x, keys))})));
+  const ValueId wide = is_integer(keys.dtype()) ? TRY(cast(cx, x, DType::kI64)) : x;
+  return cx.output(TRY(cx.add(ops::Gather{.axis = 0}, {table, TRY(index_of(cx, wide, keys))})));
 }
 
 /// Imports OneHotEncoder: rows of the unit matrix. What is no category is a row of zeros or, where `zeros` is 0, an

@@ -102,6 +102,18 @@ TEST(ImportImputer, KeepsTheTypeOfIntegers) {
   EXPECT_EQ(y.dtype(), DType::kI32);
   EXPECT_EQ(ints_of(y), (std::vector<int64_t>{1, 8, 3, 8}));
 }
+/// Numbers that INT32 has not are not wrapped to some that it has.
+TEST(ImportImputer, ComparesAttributesOf64Bits) {
+  const int64_t beyond = (int64_t{1} << 32) + 2;
+  const auto replaced = int_attribute("replaced_value_int64", beyond);
+  EXPECT_EQ(ints_of(run("Imputer", kInt32s, {ints_attribute("imputed_value_int64s", {7}), replaced})[0]),
+            (std::vector<int64_t>{1, 2, 3, 2}));
+  EXPECT_EQ(text_of(import_ml("Imputer", {value("a", 6, {3, 2})}, {ints_attribute("imputed_value_int64s", {beyond})})),
+            "node 'n' (ai.onnx.ml.Imputer) of a i32[3, 2]: imputed_value_int64s has 4294967298; x is i32[3, 2]\n");
+  EXPECT_EQ(ints_of(run("LabelEncoder", kInt32s,
+                        {ints_attribute("keys_int64s", {beyond, 3}), ints_attribute("values_int64s", {4, 5})})[0]),
+            (std::vector<int64_t>{-1, -1, 5, -1}));
+}
 TEST(ImportImputer, SaysWhatIsWrong) {
   EXPECT_EQ(said("Imputer", {}), "attribute 'imputed_value_floats' is missing or empty; floats are needed");
   EXPECT_EQ(

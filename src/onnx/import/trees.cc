@@ -20,7 +20,7 @@ using enum ElementWiseKind;
 constexpr size_t kMostLeavesOfProducts = 512;
 constexpr int kDeepest = 256;  // a dozen ops a level
 constexpr int64_t kMostTargets = 1 << 12;
-constexpr int64_t kLargestTable = 1 << 28;  // of leaves by targets
+constexpr size_t kLargestTable = 1 << 28;  // of leaves by targets, or of nodes and leaves by members
 
 /// A leaf, and the decisions that lead to it.
 struct Leaf {
@@ -339,8 +339,12 @@ Result<ValueId> tree_scores(ImportContext& cx, ValueId x, const Trees& trees) {
   TRY(require(!trees.roots.empty() && !trees.leaves.empty(), "there is no tree"));
   TRY(require(trees.num_targets > 0 && trees.num_targets <= kMostTargets, "there are ", trees.num_targets,
               " targets; 1 to ", kMostTargets, " are supported"));
-  TRY(require(static_cast<int64_t>(trees.leaves.size()) * trees.num_targets <= kLargestTable, "there are ",
-              trees.leaves.size(), " leaves and ", trees.num_targets, " targets; that is not in Kiln"));
+  size_t most = static_cast<size_t>(trees.num_targets);
+  for (const TreeNode& node : trees.nodes) most = std::max(most, node.members.size());
+  TRY(require(trees.leaves.size() + trees.nodes.size() <= kLargestTable / most, "there are ", trees.nodes.size(),
+              " nodes, ", trees.leaves.size(), " leaves and ", most,
+              " targets or members of a node; that is not in "
+              "Kiln"));
   const auto num_features = cx.extent(x, 1).constant();
   for (const TreeNode& node : trees.nodes)
     TRY(require(node.feature >= 0 && node.feature < num_features.value_or(INT32_MAX), "nodes_featureids has ",
