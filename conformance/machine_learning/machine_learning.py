@@ -216,12 +216,14 @@ def svm_regressor(kernel, **others):
     return make
 
 
-def svm_classifier(kernel, per_class, transform="NONE"):
+def svm_classifier(kernel, per_class, transform="NONE", probabilities=False):
     def make(rng):
         classes, count = len(per_class), sum(per_class)
+        pairs = classes * (classes - 1) // 2
+        sigmoids = {"prob_a": floats(-rng.random(pairs) - 0.5), "prob_b": floats(normal(rng, pairs) / 9)} if probabilities else {}
         return Case("SVMClassifier", {"x": normal(rng, 9, 4)}, outputs=("labels", "y"), vectors_per_class=per_class,
-                    coefficients=floats(normal(rng, classes - 1, count)), rho=floats(normal(rng, classes * (classes - 1) // 2)),
-                    classlabels_ints=[4, 2, 9, -1][:classes], post_transform=transform, **vectors(rng, kernel, count))
+                    coefficients=floats(normal(rng, classes - 1, count)), rho=floats(normal(rng, pairs)),
+                    classlabels_ints=[4, 2, 9, -1][:classes], post_transform=transform, **vectors(rng, kernel, count), **sigmoids)
     return make
 
 
@@ -280,6 +282,9 @@ MODELS = {
     "svm_one_class": svm_regressor("RBF", one_class=1),
     **{f"svm_classifier_{kernel.lower()}": svm_classifier(kernel, [3, 4, 2, 3]) for kernel in ("LINEAR", "POLY", "RBF", "SIGMOID")},
     "svm_classifier_softmax": svm_classifier("RBF", [3, 4, 2], "SOFTMAX"),
+    "svm_probabilities": svm_classifier("RBF", [3, 4, 2, 3], probabilities=True),
+    "svm_probabilities_two": svm_classifier("RBF", [3, 4], probabilities=True),
+    "svm_probabilities_softmax": svm_classifier("LINEAR", [3, 4, 2], "SOFTMAX", probabilities=True),
     "svm_classifier_two": svm_classifier("RBF", [3, 4]),
     "svm_classifier_two_logistic": svm_classifier("RBF", [3, 4], "LOGISTIC"),
     "svm_classifier_two_softmax": svm_classifier("LINEAR", [3, 4], "SOFTMAX"),

@@ -143,8 +143,7 @@ WHY_ABSENT = {
 OUT_OF_SCOPE = [
     "- ai.onnx.ml beyond the operators above. CastMap, CategoryMapper, DictVectorizer and ZipMap are of strings or maps, which",
     "  TensorRT's API has not: keep them outside of the network, and convert classifiers with options={'zipmap': False}. So are",
-    "  strings as labels, keys and categories: train with integers. SVMClassifier's probabilities (`prob_a`, `prob_b`) are found",
-    "  by a search for each row, which is not in Kiln, and neither is SVMRegressor's `post_transform`.",
+    "  strings as labels, keys and categories: train with integers. SVMRegressor's `post_transform` is not in Kiln.",
     "- What ONNX-ML leaves open is as ONNX Runtime has it: the scores of two classes by one score, and that a class without",
     "  weights is not chosen. SOFTMAX, SOFTMAX_ZERO and LOGISTIC of a single target are applied, as the text says and ONNX Runtime",
     "  does not; the parser warns of it. The label of a TreeEnsembleClassifier of two classes that both have weights is that of the",

@@ -87,8 +87,8 @@ TEST(ImportScaler, SaysWhatIsWrong) {
 }
 
 TEST(ImportNormalizer, LeavesRowsOfNormZeroAndKeepsSigns) {
-  const Fed x = fed(kFloat, DType::kF32, {3, 2}, {0, 0, -3, -1, 3, 4});
-  EXPECT_EQ(numbers_of(run("Normalizer", x, {})[0]), (Doubles{0, 0, 3, 1, 0.75, 1}));
+  const Fed x = fed(kFloat, DType::kF32, {4, 2}, {0, 0, -3, -1, 3, 4, -3, 0});
+  EXPECT_EQ(numbers_of(run("Normalizer", x, {})[0]), (Doubles{0, 0, 3, 1, 0.75, 1, -3, 0}));
   EXPECT_EQ(said("Normalizer", {text_attribute("norm", "L3")}), "norm is 'L3'; MAX, L1 or L2 is needed");
   EXPECT_EQ(text_of(import_ml("Normalizer", {value("a", kFloat, {3, 2, 2})}, {})),
             "node 'n' (ai.onnx.ml.Normalizer) of a f32[3, 2, 2]: x is f32[3, 2, 2]; [rows, features] or [features] is "
@@ -246,8 +246,8 @@ TEST(ImportSvm, SaysWhatIsWrong) {
                                    floats_attribute("rho", {1, 2})}),
             "rho has 2 numbers; 1 are needed, one a pair of classes");
   EXPECT_EQ(said("SVMClassifier", {rho, coefficients, vectors, labels, ints_attribute("vectors_per_class", {1, 1}),
-                                   floats_attribute("prob_a", {1}), floats_attribute("prob_b", {1})}),
-            "prob_a and prob_b: probabilities by a search for each row are not in Kiln; train with probability=False");
+                                   floats_attribute("prob_a", {1, 2})}),
+            "prob_a has 2 numbers and prob_b 0; 1 each are needed, one a pair of classes");
 }
 
 TEST(ImportZipMap, IsToldWhatToDo) {

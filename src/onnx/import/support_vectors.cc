@@ -3,6 +3,7 @@
 
 #include "onnx/import/feature_rows.h"
 #include "onnx/import/importers.h"
+#include "onnx/import/pairwise_coupling.h"
 #include "onnx/import/post_transform.h"
 
 namespace kiln::onnx::importers::ml {
@@ -146,13 +147,12 @@ Status svm_regressor(ImportContext& cx) {
   return cx.output(TRY(select(cx, is_inside, scalar_like(cx, 1, y), scalar_like(cx, -1, y))));
 }
 
-/// Imports SVMClassifier. Scores are one a pair of classes; of two classes, the decision and its negative before it.
+/// Imports SVMClassifier. Scores are probabilities where the model has them, else decisions, one a pair of classes; of
+/// two classes, the decision and its negative before it.
 Status svm_classifier(ImportContext& cx) {
   const ValueId x = TRY(single_rows(cx));
   const Ints labels = TRY(class_labels(cx, "classlabels_ints", "classlabels_strings"));
-  TRY(require(
-      TRY(get_floats(cx, "prob_a")).empty() && TRY(get_floats(cx, "prob_b")).empty(),
-      "prob_a and prob_b: probabilities by a search for each row are not in Kiln; train with probability=False"));
+  const std::vector<double> slopes = TRY(get_floats(cx, "prob_a")), offsets = TRY(get_floats(cx, "prob_b"));
   const Ints per_class = TRY(cx.node().get_ints("vectors_per_class", {}));
   TRY(require(!per_class.empty(), "vectors_per_class is missing or empty: a linear SVM is to be a LinearClassifier"));
   const Kernel kernel = TRY(kernel_of(cx));
@@ -163,6 +163,14 @@ Status svm_classifier(ImportContext& cx) {
   const ValueId scores = TRY(weighted(cx, of_vectors, pairs.coefficients, rho));
   TRY(cx.output(0, TRY(voted(cx, scores, pairs, labels))));
   const PostTransform by = TRY(post_transform_of(cx));
+  if (!slopes.empty() || !offsets.empty()) {
+    const auto needed = static_cast<size_t>(pairs.count);
+    TRY(require(slopes.size() == needed && offsets.size() == needed, "prob_a has ", slopes.size(),
+                " numbers and prob_b ", offsets.size(), "; ", needed, " each are needed, one a pair of classes"));
+    const auto classes = static_cast<int64_t>(labels.size());
+    const ValueId p = TRY(coupled_probabilities(cx, scores, classes, slopes, offsets));
+    return cx.output(1, TRY(post_transformed(cx, p, by)));
+  }
   if (labels.size() > 2) return cx.output(1, TRY(post_transformed(cx, scores, by)));
   const OtherScore other = by == PostTransform::kNone ? OtherScore::kNegative : OtherScore::kRest;
   return cx.output(1, TRY(two_scores(cx, scores, other, by)));
