@@ -9,7 +9,7 @@ namespace kiln::onnx {
 Result<ValueId> features(ImportContext& cx);
 /// The same as [rows, features]. One axis is one row.
 Result<ValueId> feature_rows(ImportContext& cx);
-/// A dot product wants FP32 rows, as the outputs of linear models are FLOAT whatever their input is.
+/// The same in FP32: a linear model's outputs are FLOAT whatever its input is.
 Result<ValueId> single_rows(ImportContext& cx);
 
 /// The floats of an attribute. `need_floats` fails where there is none or it is empty.
@@ -20,8 +20,8 @@ Result<std::vector<double>> floats_or_tensor(ImportContext& cx, std::string_view
 /// The numbers of a tensor attribute; empty where it is absent.
 Result<std::vector<double>> tensor_numbers(ImportContext& cx, std::string_view attribute);
 
-/// Numbers that broadcast with x: one for all, or one for each element of its last axis. Fails where there are others
-/// than these; `what` names them.
+/// Numbers that broadcast with x: one for all, or one for each element of its last axis. Fails where there are
+/// others; `what` names them.
 Result<ValueId> for_each_feature(ImportContext& cx, ValueId x, const std::vector<double>& numbers,
                                  std::string_view what);
 

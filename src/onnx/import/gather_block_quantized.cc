@@ -15,7 +15,7 @@ namespace {
 
 using enum ElementWiseKind;
 
-enum Input : size_t { kData, kIndices, kScales, kZeroPoints };
+enum TableInput : size_t { kDataInput, kIndexInput, kScaleInput, kZeroInput };
 
 /// A table of numbers without a sign, several to a byte along the last axis, the first in the low bits.
 struct Table {
@@ -56,7 +56,7 @@ Result<Table> table_of_nibbles(ImportContext& cx, Table table, ValueId data) {
 }
 
 Result<Table> table_of(ImportContext& cx) {
-  const ValueId data = TRY(cx.input(kData));
+  const ValueId data = TRY(cx.input(kDataInput));
   const int rank = cx.rank(data);
   Table table{data,
               TRY(cx.node().get_int("bits", 4)),
@@ -68,7 +68,7 @@ Result<Table> table_of(ImportContext& cx) {
   const auto length = cx.extent(data, table.quantized).constant();
   TRY(require(length.has_value(), "data is ", cx.type(data), "; the axis with blocks must be constant"));
   table.length = *length;
-  const bool is_uint4 = cx.carried(kData) == ElementType::kUint4;
+  const bool is_uint4 = cx.carried(kDataInput) == ElementType::kUint4;
   if (cx.dtype(data) == DType::kI4 || is_uint4) {
     TRY(require(table.bits == 4, "bits is ", table.bits, " and data has numbers of 4"));
     return table_of_nibbles(cx, table, data);
@@ -85,7 +85,7 @@ Result<Table> table_of(ImportContext& cx) {
 }
 
 /// Bytes [..., n] as f32 numbers [..., n * numbers in a byte].
-Result<ValueId> unpacked(ImportContext& cx, ValueId bytes, int64_t bits) {
+Result<ValueId> unpacked_bytes(ImportContext& cx, ValueId bytes, int64_t bits) {
   const ValueId wide = TRY(cast(cx, bytes, DType::kF32));
   if (bits == 8) return wide;
   const auto shifted = [&](ValueId x, int64_t by) -> Result<ValueId> {  // to the right
@@ -106,7 +106,7 @@ Result<ValueId> unpacked(ImportContext& cx, ValueId bytes, int64_t bits) {
 /// Checks the shape of scales or zero points: the data's, with a block in place of each `block` numbers.
 Status check_blocks(ImportContext& cx, const Table& table, const Shape& shape, int64_t per_block,
                     std::string_view what) {
-  const Shape& data = cx.type(TRY(cx.input(kData))).shape;
+  const Shape& data = cx.type(TRY(cx.input(kDataInput))).shape;
   TRY(require(shape.size() == data.size(), what, " has ", shape.size(), " axes and data ", data.size()));
   for (size_t i = 0; i < shape.size(); ++i) {
     const bool is_blocked = static_cast<int>(i) == table.quantized;
@@ -119,10 +119,10 @@ Status check_blocks(ImportContext& cx, const Table& table, const Shape& shape, i
 
 /// The zero points, f32, one a block; a scalar where none are given.
 Result<ValueId> zeros(ImportContext& cx, const Table& table, int64_t block) {
-  if (!cx.has_input(kZeroPoints)) return scalar_of(cx, static_cast<double>(table.zero), DType::kF32);
-  const ValueId given = TRY(cx.input(kZeroPoints));
-  TRY(require(cx.dtype(given) == cx.dtype(TRY(cx.input(kData))), "zero_points is ", cx.type(given), " and data ",
-              cx.type(TRY(cx.input(kData))), "; one type is needed"));
+  if (!cx.has_input(kZeroInput)) return scalar_of(cx, static_cast<double>(table.zero), DType::kF32);
+  const ValueId given = TRY(cx.input(kZeroInput));
+  TRY(require(cx.dtype(given) == cx.dtype(TRY(cx.input(kDataInput))), "zero_points is ", cx.type(given), " and data ",
+              cx.type(TRY(cx.input(kDataInput))), "; one type is needed"));
   if (cx.dtype(given) != DType::kU8) {
     const ValueId moved = cx.add_constant(bytes_of(TRY(cx.constant(given, "zero_points")), table.moved));
     TRY(check_blocks(cx, table, cx.type(moved).shape, block, "zero_points"));
@@ -130,7 +130,7 @@ Result<ValueId> zeros(ImportContext& cx, const Table& table, int64_t block) {
   }
   const int64_t in_byte = 8 / table.bits;
   TRY(check_blocks(cx, table, cx.type(given).shape, block * in_byte, "zero_points"));
-  const ValueId all = TRY(unpacked(cx, given, table.bits));
+  const ValueId all = TRY(unpacked_bytes(cx, given, table.bits));
   const int64_t blocks = (table.length + block - 1) / block;  // the last byte may have room for more
   return slice(cx, all, {{0}, {blocks}, {1}, {table.quantized}});
 }
@@ -153,7 +153,7 @@ struct Inside {
   ValueId indices, is_inside;
 };
 Result<Inside> kept_inside(ImportContext& cx, const Table& table) {
-  const ValueId indices = TRY(cx.input(kIndices));
+  const ValueId indices = TRY(cx.input(kIndexInput));
   const sym::Expr extent = cx.extent(table.bytes, table.gather);
   if (const auto known = cx.ints(indices, "indices"); known && extent.is_const()) {
     const int64_t count = extent.value();
@@ -183,7 +183,7 @@ Status gather_block_quantized(ImportContext& cx) {
   const int64_t block = TRY(cx.node().get_int("block_size", 128));
   TRY(require(block >= 16 && block <= INT32_MAX && std::has_single_bit(static_cast<uint64_t>(block)), "block_size is ",
               block, "; a power of 2 from 16 on is needed"));
-  const ValueId scale = TRY(cx.input(kScales));
+  const ValueId scale = TRY(cx.input(kScaleInput));
   TRY(require(is_kernel_float(cx.dtype(scale)), "scales is ", cx.type(scale), "; floats are needed"));
   TRY(check_blocks(cx, table, cx.type(scale).shape, block, "scales"));
   const Inside at = TRY(kept_inside(cx, table));
@@ -195,7 +195,7 @@ Status gather_block_quantized(ImportContext& cx) {
     const ValueId rows = TRY(picked(cx, table, of, of_blocks));
     return is_same ? rows : repeated(cx, rows, axis, block, table.length);
   };
-  const ValueId numbers = TRY(unpacked(cx, TRY(picked(cx, table, table.bytes, at.indices)), table.bits));
+  const ValueId numbers = TRY(unpacked_bytes(cx, TRY(picked(cx, table, table.bytes, at.indices)), table.bits));
   const ValueId zero = TRY(zeros(cx, table, block));
   const ValueId off = TRY(binary(cx, kSub, numbers, cx.rank(zero) == 0 ? zero : TRY(for_numbers(zero))));
   ValueId y = TRY(binary(cx, kProd, off, TRY(cast(cx, TRY(for_numbers(scale)), DType::kF32))));

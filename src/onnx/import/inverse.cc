@@ -11,7 +11,7 @@ using enum ElementWiseKind;
 
 constexpr int64_t kMostRows = 32;  // 15 ops each
 
-/// The row of [X, I] that has the number `row`, and the others, on the way to the inverse.
+/// [X, I] on its way to [I, X's inverse].
 class Elimination {
  public:
   Elimination(ImportContext& cx, ValueId both, int64_t rows) : cx_(cx), both_(both), rows_(rows) {}

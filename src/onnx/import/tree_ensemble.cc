@@ -11,17 +11,17 @@ namespace kiln::onnx::importers::ml {
 namespace {
 
 /// The attributes that have an entry a node.
-struct Columns {
+struct NodeColumns {
   Ints features, true_nodes, false_nodes, true_leaves, false_leaves, missing_is_true;
   std::vector<double> splits, modes;
 };
 
-Result<Columns> columns_of(ImportContext& cx) {
+Result<NodeColumns> node_columns_of(ImportContext& cx) {
   NodeReader& node = cx.node();
-  Columns c{TRY(node.need_ints("nodes_featureids")),   TRY(node.need_ints("nodes_truenodeids")),
-            TRY(node.need_ints("nodes_falsenodeids")), TRY(node.need_ints("nodes_trueleafs")),
-            TRY(node.need_ints("nodes_falseleafs")),   TRY(node.get_ints("nodes_missing_value_tracks_true", {})),
-            TRY(tensor_numbers(cx, "nodes_splits")),   TRY(tensor_numbers(cx, "nodes_modes"))};
+  NodeColumns c{TRY(node.need_ints("nodes_featureids")),   TRY(node.need_ints("nodes_truenodeids")),
+                TRY(node.need_ints("nodes_falsenodeids")), TRY(node.need_ints("nodes_trueleafs")),
+                TRY(node.need_ints("nodes_falseleafs")),   TRY(node.get_ints("nodes_missing_value_tracks_true", {})),
+                TRY(tensor_numbers(cx, "nodes_splits")),   TRY(tensor_numbers(cx, "nodes_modes"))};
   for (const std::string_view hint : {"nodes_hitrates", "nodes_hitrates_as_tensor"}) node.pass_over(hint);
   const size_t count = c.features.size();
   if (c.missing_is_true.empty()) c.missing_is_true.assign(count, 0);
@@ -39,7 +39,7 @@ Result<Columns> columns_of(ImportContext& cx) {
 }
 
 Result<Trees> read_trees(ImportContext& cx) {
-  const Columns c = TRY(columns_of(cx));
+  const NodeColumns c = TRY(node_columns_of(cx));
   Trees trees;
   const std::vector<double> members = TRY(tensor_numbers(cx, "membership_values"));
   auto next = members.begin();

@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, kNumAggregates> kAggregateNames = {"AVERA
 using Key = std::pair<int64_t, int64_t>;
 
 /// The attributes that have an entry a node.
-struct Columns {
+struct OlderColumns {
   Ints tree_ids, node_ids, features, true_nodes, false_nodes, missing_is_true;
   std::vector<double> splits;
   std::vector<std::string_view> modes;
@@ -34,12 +34,12 @@ struct Columns {
   std::string name(size_t i) const { return str("node ", node_ids[i], " of tree ", tree_ids[i]); }
 };
 
-Result<Columns> columns_of(ImportContext& cx) {
+Result<OlderColumns> older_columns_of(ImportContext& cx) {
   NodeReader& node = cx.node();
-  Columns c{TRY(node.need_ints("nodes_treeids")),      TRY(node.need_ints("nodes_nodeids")),
-            TRY(node.need_ints("nodes_featureids")),   TRY(node.need_ints("nodes_truenodeids")),
-            TRY(node.need_ints("nodes_falsenodeids")), TRY(node.get_ints("nodes_missing_value_tracks_true", {})),
-            TRY(floats_or_tensor(cx, "nodes_values")), TRY(node.get_strings("nodes_modes"))};
+  OlderColumns c{TRY(node.need_ints("nodes_treeids")),      TRY(node.need_ints("nodes_nodeids")),
+                 TRY(node.need_ints("nodes_featureids")),   TRY(node.need_ints("nodes_truenodeids")),
+                 TRY(node.need_ints("nodes_falsenodeids")), TRY(node.get_ints("nodes_missing_value_tracks_true", {})),
+                 TRY(floats_or_tensor(cx, "nodes_values")), TRY(node.get_strings("nodes_modes"))};
   for (const std::string_view hint : {"nodes_hitrates", "nodes_hitrates_as_tensor"}) node.pass_over(hint);
   if (c.missing_is_true.empty()) c.missing_is_true.assign(c.count(), 0);
   for (const auto& [what, size] : {std::pair("nodes_nodeids", c.node_ids.size()),
@@ -62,7 +62,7 @@ struct Places {
   std::vector<int64_t> number;  ///< by row: of the node, or of the leaf
 };
 
-Result<Places> places_of(const Columns& c) {
+Result<Places> places_of(const OlderColumns& c) {
   Places places;
   int64_t num_nodes = 0, num_leaves = 0;
   for (size_t i = 0; i < c.count(); ++i) {
@@ -73,7 +73,7 @@ Result<Places> places_of(const Columns& c) {
 }
 
 /// Adds the nodes, and the roots: those that are no node's child. A root that is a leaf becomes a node with that leaf.
-Status add_nodes(const Columns& c, const Places& places, Trees& trees) {
+Status add_nodes(const OlderColumns& c, const Places& places, Trees& trees) {
   std::vector<bool> is_child(c.count(), false);
   const auto child = [&](size_t i, int64_t id) -> Result<TreeNode::Child> {
     const auto found = places.rows.find({c.tree_ids[i], id});
@@ -122,7 +122,7 @@ Result<Weights> weights_of(ImportContext& cx, const std::string& prefix) {
 }
 
 Result<Trees> trees_of(ImportContext& cx, const Weights& w, int64_t num_targets) {
-  const Columns c = TRY(columns_of(cx));
+  const OlderColumns c = TRY(older_columns_of(cx));
   const Places places = TRY(places_of(c));
   Trees trees;
   trees.num_targets = num_targets;

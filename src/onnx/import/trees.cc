@@ -18,7 +18,7 @@ namespace {
 using enum ElementWiseKind;
 
 constexpr size_t kMostLeavesOfProducts = 512;
-constexpr int kDeepest = 256;  // a dozen ops a level
+constexpr int kDeepestTree = 256;  // a dozen ops a level
 constexpr int64_t kMostTargets = 1 << 12;
 constexpr size_t kLargestTable = 1 << 28;  // of leaves by targets, or of nodes and leaves by members
 
@@ -53,7 +53,7 @@ Result<Extent> measured(const Trees& trees) {
     TRY(check_child(trees, node.when_true, "nodes_truenodeids"));
     TRY(check_child(trees, node.when_false, "nodes_falsenodeids"));
     extent.depth = std::max(extent.depth, depth);
-    TRY(require(depth <= kDeepest, "a tree has more than ", kDeepest, " levels; that is not in Kiln"));
+    TRY(require(depth <= kDeepestTree, "a tree has more than ", kDeepestTree, " levels; that is not in Kiln"));
     for (const TreeNode::Child& child : {node.when_true, node.when_false}) {
       extent.leaves += child.is_leaf;
       if (!child.is_leaf) open.emplace_back(child.number, depth + 1);

@@ -38,7 +38,8 @@ struct Trees {
   Aggregate aggregate = Aggregate::kSum;
 };
 
-/// The scores of x's rows, [rows, targets]; x is floats, [rows, features]. Fails where the trees are none.
+/// The scores of x's rows, [rows, targets]; x is floats, [rows, features]. Fails where a node is met
+/// twice, or in no tree.
 Result<ValueId> tree_scores(ImportContext& cx, ValueId x, const Trees& trees);
 
 /// Fails where an index is outside [0, count).
