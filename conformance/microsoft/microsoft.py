@@ -28,15 +28,20 @@ TYPES = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.uint8): TensorProt
          np.dtype(np.int32): TensorProto.INT32, np.dtype(np.int64): TensorProto.INT64}
 
 
+def tensor_of(value, name):
+    return value if isinstance(value, TensorProto) else numpy_helper.from_array(np.asarray(value), name)
+
+
 class Case:
-    """One node. Inputs are arrays by name, in the node's order: None is left out, what `constants` names is an initializer."""
+    """One node. Inputs are arrays by name, in the node's order: None is left out, what `constants` names is an initializer, which may be
+    a TensorProto."""
 
     def __init__(self, op, inputs, outputs=("y",), constants=(), domain=MICROSOFT, expected=None, **attributes):
         self.inputs = {name: value for name, value in inputs.items() if value is not None and name not in constants}
         self.expected = expected  # where ONNX Runtime has no kernel
         node = helper.make_node(op, ["" if value is None else name for name, value in inputs.items()], outputs, name=op, domain=domain,
                                 **attributes)
-        weights = [numpy_helper.from_array(np.asarray(inputs[name]), name) for name in constants if inputs.get(name) is not None]
+        weights = [tensor_of(inputs[name], name) for name in constants if inputs.get(name) is not None]
         infos = [helper.make_tensor_value_info(name, TYPES[value.dtype], value.shape) for name, value in self.inputs.items()]
         results = [helper.make_tensor_value_info(name, TensorProto.INT32 if name == "count" else TensorProto.FLOAT, None)
                    for name in outputs if name]
@@ -216,6 +221,83 @@ def quantized_attention(past=None, by_column=False, **attributes):
     return make
 
 
+def quantized_embeddings(segments=True, mask=True):
+    def make(rng):
+        table = lambda *shape: rng.integers(0, 256, shape, dtype=np.uint8)  # noqa: E731
+        given = lambda value, wanted: value if wanted else None  # noqa: E731
+        inputs = {"words": rng.integers(0, 40, (2, 7)).astype(np.int32),
+                  "segments": given(rng.integers(0, 2, (2, 7)).astype(np.int32), segments), "of_words": table(40, 24),
+                  "of_positions": table(9, 24), "of_segments": given(table(2, 24), segments), "gamma": table(24), "beta": table(24),
+                  "mask": given((np.arange(7) < np.array([[7], [4]])).astype(np.int32), mask)}
+        names = ("words", "positions", "segments", "gamma", "beta")
+        for name, scale in zip(names, (0.02, 0.01, 0.03, 0.01, 0.005)):
+            inputs[name + "_scale"] = given(np.float32(scale), segments or name != "segments")
+        for name, zero in zip(names, (120, 130, 128, 60, 127)):
+            inputs[name + "_zero"] = given(np.uint8(zero), segments or name != "segments")
+        constants = [name for name in inputs if name not in ("words", "segments", "mask")]
+        return Case("QEmbedLayerNormalization", inputs, outputs=("y", "count"), constants=constants, epsilon=1e-5)
+    return make
+
+
+def inverse(*shape):
+    return lambda rng: Case("Inverse", {"x": normal(rng, *shape) + 2 * np.eye(shape[-1], dtype=np.float32)})
+
+
+def crops(mode, rows, columns):
+    def make(rng):
+        boxes = rng.random((5, 4)).astype(np.float32)
+        boxes[0], boxes[1], boxes[2] = (0, 0, 1, 1), (0.9, 0.8, 0.1, 0.2), (-0.2, 0.3, 0.7, 1.3)
+        inputs = {"x": normal(rng, 2, 3, 7, 9), "rois": boxes, "images": np.array([0, 1, 1, 0, 1], np.int32),
+                  "size": np.array([rows, columns], np.int32)}
+        return Case("CropAndResize", inputs, constants=("size",), mode=mode, extrapolation_value=0.5)
+    return make
+
+
+def padded(mode, pads, value=None):
+    def make(rng):
+        inputs = {"x": normal(rng, 4, 5), "pads": np.array(pads, np.int64), "value": value}
+        return Case("Pad", {name: array for name, array in inputs.items() if array is not None}, constants=("pads", "value"), mode=mode)
+    return make
+
+
+def transposed(pads, with_bias=True, **attributes):
+    def make(rng):
+        inputs = {"x": normal(rng, 2, 4, 5, 6), "w": normal(rng, 4, 3, 3, 3) / 3, "pads": np.array(pads, np.int64),
+                  "b": normal(rng, 3) if with_bias else None}
+        if not with_bias:
+            del inputs["b"]
+        return Case("ConvTransposeWithDynamicPads", inputs, constants=("w", "pads", "b"), kernel_shape=[3, 3], **attributes)
+    return make
+
+
+def gathered(kind, shape, zeros=True, block=16, rows=(2, 3), gather=0, quantized=-1, outside=False):
+    """Of a table of numbers whose `shape` is that of numbers, not of bytes; `kind` is a type of 4 bits, or the bits in bytes."""
+    def make(rng):
+        bits = kind if isinstance(kind, int) else 4
+        blocks = [-(-extent // block) if i == quantized % len(shape) else extent for i, extent in enumerate(shape)]
+        least, end = (-8, 8) if kind == "INT4" else (0, 2**bits)
+        scale = rng.random(blocks).astype(np.float32) - np.float32(0.3)
+
+        def table(extents, name):
+            numbers = rng.integers(least, end, extents)
+            if kind in ("INT4", "UINT4"):
+                return helper.make_tensor(name, getattr(TensorProto, kind), extents, numbers.ravel())
+            in_byte = 8 // bits
+            numbers = np.pad(numbers, [(0, 0)] * (len(extents) - 1) + [(0, -extents[-1] % in_byte)])
+            fields = numbers.reshape(*extents[:-1], -1, in_byte) << (bits * np.arange(in_byte))
+            return fields.sum(axis=-1).astype(np.uint8)
+        indices = rng.integers(-shape[gather], shape[gather], rows)
+        if outside:
+            indices.flat[0], indices.flat[-1] = shape[gather], -shape[gather] - 1
+        inputs = {"data": table(shape, "data"), "i": indices, "scale": scale, "zero": table(blocks, "zero") if zeros else None}
+        if not zeros:
+            del inputs["zero"]
+        attributes = {"bits": bits} if isinstance(kind, int) else {}
+        return Case("GatherBlockQuantized", inputs, constants=("data", "scale", "zero"), block_size=block, gather_axis=gather,
+                    quantize_axis=quantized, **attributes)
+    return make
+
+
 def distances(metric):
     return lambda rng: Case("CDist", {"a": normal(rng, 9, 3), "b": normal(rng, 7, 3)}, metric=metric)
 
@@ -227,6 +309,35 @@ MODELS = {
     "rows": lambda rng: Case("GatherND", {"x": normal(rng, 4, 6), "i": np.array([[1, 5], [3, 0]], np.int64)}),
     "range": lambda rng: Case("Range", {name: np.array(value, np.float32) for name, value in (("start", 1), ("limit", 7), ("delta", 2))},
                               constants=("limit", "delta")),
+    "range_by_one": lambda rng: Case("Range", {"start": np.array(1, np.float32), "limit": np.array(4.5, np.float32)}, constants=("limit",)),
+    "embeddings_bytes": quantized_embeddings(),
+    "embeddings_bytes_plain": quantized_embeddings(segments=False, mask=False),
+    "inverse": inverse(5, 5),
+    "inverse_batches": inverse(2, 3, 4, 4),
+    "inverse_one": inverse(3, 1, 1),
+    "crops": crops("bilinear", 4, 5),
+    "crops_one": crops("bilinear", 1, 3),
+    "crops_nearest": crops("nearest", 5, 4),
+    "padded": padded("constant", [0, 2, 1, -1], np.array([0.5], np.float32)),
+    "padded_zeros": padded("constant", [[1, 0, 0, 3]]),
+    "padded_reflect": padded("reflect", [1, 2, 3, 0]),
+    "padded_edge": padded("edge", [1, 2, 0, 0]),
+    "transposed": transposed([1, 0, 1, 2], strides=[2, 2]),
+    "transposed_plain": transposed([0, 0, 0, 0], with_bias=False, dilations=[1, 2], output_padding=[0, 1], strides=[1, 2]),
+    "gathered_bytes": gathered(8, (20, 32)),
+    "gathered_packed": gathered(4, (20, 48), rows=(7,)),
+    "gathered_packed_plain": gathered(4, (20, 32), zeros=False),
+    "gathered_short_block": gathered(4, (20, 40), block=32),
+    "gathered_two_bits": gathered(2, (20, 64)),
+    "gathered_two_bits_plain": gathered(2, (20, 64), zeros=False),
+    "gathered_int4": gathered("INT4", (20, 32)),
+    "gathered_int4_plain": gathered("INT4", (20, 32), zeros=False),
+    "gathered_uint4": gathered("UINT4", (20, 48)),
+    "gathered_uint4_plain": gathered("UINT4", (20, 48), zeros=False),
+    "gathered_columns": gathered("UINT4", (3, 20, 32), gather=1, quantized=0),
+    "gathered_last": gathered("INT4", (20, 32), gather=1, quantized=0),
+    "gathered_along_blocks": gathered("INT4", (40, 8), quantized=0),
+    "gathered_outside": gathered(4, (20, 32), outside=True),
     "sampled": lambda rng: Case("GridSample", {"x": normal(rng, 2, 3, 6, 7), "grid": 1.2 * normal(rng, 2, 4, 5, 2)},
                                 mode="bilinear", padding_mode="border"),
     "triangle": lambda rng: Case("Trilu", {"x": normal(rng, 2, 4, 6), "k": np.array(1, np.int64)}, constants=("k",), upper=0),

@@ -141,12 +141,13 @@ WHY_ABSENT = {
 
 # What no node case asks for, and Kiln does not import.
 OUT_OF_SCOPE = [
-    "- ai.onnx.ml beyond the operators above, of which TensorRT's parser imports none. CastMap, CategoryMapper,",
-    "  DictVectorizer, LabelEncoder and ZipMap are of strings or maps, which TensorRT's API has not: keep them outside of the",
-    "  network. FeatureVectorizer, Imputer, LinearClassifier, LinearRegressor, Normalizer, OneHotEncoder, Scaler,",
-    "  SVMClassifier, SVMRegressor, TreeEnsembleClassifier and TreeEnsembleRegressor, which converters of scikit-learn and the",
-    "  like write, have no importer; TreeEnsemble, which replaces the last two since version 5, has one. Of numbers alone the",
-    "  others are a few of ONNX's operators: write them as Sub, Mul, MatMul and ArgMax.",
+    "- ai.onnx.ml beyond the operators above. CastMap, CategoryMapper, DictVectorizer and ZipMap are of strings or maps, which",
+    "  TensorRT's API has not: keep them outside of the network, and convert classifiers with options={'zipmap': False}. So are",
+    "  strings as labels, keys and categories: train with integers. SVMRegressor's `post_transform` is not in Kiln.",
+    "- What ONNX-ML leaves open is as ONNX Runtime has it: the scores of two classes by one score, and that a class without",
+    "  weights is not chosen. SOFTMAX, SOFTMAX_ZERO and LOGISTIC of a single target are applied, as the text says and ONNX Runtime",
+    "  does not; the parser warns of it. The label of a TreeEnsembleClassifier of two classes that both have weights is that of the",
+    "  greater score, where ONNX Runtime gives 1 if the second is above 0, and else 0, whatever the labels are.",
     "- com.microsoft beyond the operators above, and domain com.microsoft.nchwc: save the model by ONNX Runtime's",
     "  ORT_ENABLE_EXTENDED or lower, or take it as it was exported.",
 ]
@@ -238,8 +239,8 @@ def document(cases, taken_apart):
         "DynamicQuantizeLSTM is an LSTM of floats by the weights that its bytes stand for. Its x is rounded to bytes as ONNX Runtime",
         "does it; ONNX Runtime rounds each h besides, so that results differ (in one test of random weights by 0.3 % of the largest).",
         "",
-        *paragraph(f"Of domain ai.onnx.ml: {operators_in('importers_ml.def')}. "
-                   f"Of domain ai.onnx.preview: {operators_in('importers_preview.def')}. "
+        *paragraph(f"Of domain ai.onnx.ml, compared with ONNX Runtime by `conformance/machine_learning`: "
+                   f"{operators_in('importers_ml.def')}. Of domain ai.onnx.preview: {operators_in('importers_preview.def')}. "
                    f"Of domain ai.onnx.preview.training: {operators_in('importers_training.def')}."),
         "",
         *paragraph("Of domain trt, as ModelOpt and Transformer Engine write it: QuantizeLinear and DequantizeLinear as ONNX "

@@ -92,6 +92,7 @@ constexpr std::array kRules = {
     Rule{"CastLike", Treatment::kKnowsCarriers},
     Rule{"DequantizeLinear", Treatment::kKnowsCarriers},
     Rule{"Div", Treatment::kKnowsCarriers},
+    Rule{"GatherBlockQuantized", Treatment::kKnowsCarriers},
     Rule{"Mod", Treatment::kKnowsCarriers},
     Rule{"Pow", Treatment::kKnowsCarriers},
     Rule{"QuantizeLinear", Treatment::kKnowsCarriers},
@@ -143,8 +144,9 @@ Status import_by_type(ImportContext& cx, ImportFunction import) {
   if (!known) return import(cx);
   const ElementType type = cx.carried(*known);
   const auto* const rule = std::ranges::find(kRules, cx.def().op_type, &Rule::op_type);
-  // ONNX Runtime's tools write 16-bit DequantizeLinear of their own domain.
-  const bool is_known = rule != kRules.end() && (cx.def().domain.empty() || rule->op_type == "DequantizeLinear");
+  // ONNX Runtime's tools write 16-bit DequantizeLinear and tables of four bits in their own domain.
+  const bool is_known = rule != kRules.end() && (cx.def().domain.empty() || rule->op_type == "DequantizeLinear" ||
+                                                 rule->op_type == "GatherBlockQuantized");
   if (!is_known) return refusal(cx, *known);
   if (rule->treatment == Treatment::kKnowsCarriers) return import(cx);
   const auto integer = small_integer(type);

@@ -1,17 +1,19 @@
+#include "onnx/import/conv.h"
+
 #include "onnx/import/importers.h"
-#include "onnx/import/window.h"
 #include "ops/convolution.h"
 #include "ops/deconvolution.h"
 
 namespace kiln::onnx::importers {
 namespace {
 
-/// x, weights and, if there is one, the bias. ONNX has one type for all; the op would take FP32 weights of a half x.
-Result<Values> operands(ImportContext& cx) {
+/// x, weights and, if there is one, the bias, which is input `bias`. ONNX has one type for all; the op would take FP32
+/// weights of a half x.
+Result<Values> operands(ImportContext& cx, size_t bias = 2) {
   Values values{TRY(cx.input(0)), TRY(cx.input(1))};
   const TensorType &x = cx.type(values[0]), &w = cx.type(values[1]);
   TRY(require(x.dtype == w.dtype, "x is ", x, " and w ", w, "; both need one type, insert a Cast"));
-  if (cx.has_input(2)) values.push_back(TRY(cx.input(2)));
+  if (cx.has_input(bias)) values.push_back(TRY(cx.input(bias)));
   return values;
 }
 
@@ -68,9 +70,13 @@ Status conv(ImportContext& cx) {
 }
 
 Status conv_transpose(ImportContext& cx) {
-  const Values inputs = TRY(operands(cx));
-  const int spatial = TRY(spatial_axes(cx, inputs[0]));
-  WindowAttributes w = TRY(window_attributes(cx, spatial));
+  const int spatial = TRY(spatial_axes(cx, TRY(cx.input(0))));
+  return conv_transpose_by(cx, TRY(window_attributes(cx, spatial)), 2);
+}
+
+Status conv_transpose_by(ImportContext& cx, WindowAttributes w, size_t bias) {
+  const Values inputs = TRY(operands(cx, bias));
+  const int spatial = static_cast<int>(w.strides.size());
   ops::Deconvolution op{std::move(w.kernel),
                         std::move(w.strides),
                         std::move(w.pre_pads),

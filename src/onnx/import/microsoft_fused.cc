@@ -5,6 +5,7 @@
 
 #include "onnx/import/compose.h"
 #include "onnx/import/importers.h"
+#include "onnx/import/quantization.h"
 #include "onnx/import/root_normalization.h"
 #include "ops/gather.h"
 #include "ops/normalization.h"
@@ -75,6 +76,18 @@ Result<ValueId> skip_sum(ImportContext& cx, size_t bias) {
   return sum;
 }
 
+/// Gives output 1, where it is wanted: how many words the mask, input 7, leaves of each sequence of input 0; 0 without
+/// a mask.
+Status output_word_count(ImportContext& cx) {
+  if (!cx.wants(1)) return {};
+  if (!cx.has_input(7)) {
+    const sym::Expr batch = cx.extent(TRY(cx.input(0)), 0);
+    return cx.output(1, TRY(expand(cx, scalar_of(cx, 0, DType::kI32, 1), {batch})));
+  }
+  const ValueId is_word = TRY(binary(cx, ElementWiseKind::kEqual, TRY(cx.input(7)), 1));
+  return cx.output(1, TRY(reduce(cx, ReduceKind::kSum, TRY(cast(cx, is_word, DType::kI32)), {1}, false)));
+}
+
 }  // namespace
 
 /// Imports FusedConv: a convolution, plus input 3, and an activation of that.
@@ -143,15 +156,37 @@ Status embed_layer_normalization(ImportContext& cx) {
   if (cx.has_input(1))
     sum = TRY(binary(cx, ElementWiseKind::kSum, sum, TRY(cx.add(rows, {TRY(cx.input(4)), TRY(cx.input(1))}))));
   TRY(cx.output(2, sum));
-  if (cx.wants(1)) {
-    ValueId count = TRY(expand(cx, scalar_of(cx, 0, DType::kI32, 1), {cx.extent(words, 0)}));
-    if (cx.has_input(7)) {
-      const ValueId is_word = TRY(binary(cx, ElementWiseKind::kEqual, TRY(cx.input(7)), 1));
-      count = TRY(reduce(cx, ReduceKind::kSum, TRY(cast(cx, is_word, DType::kI32)), {1}, false));
-    }
-    TRY(cx.output(1, count));
-  }
+  TRY(output_word_count(cx));
   return cx.output(TRY(normalized(cx, sum, 5, 6, TRY(cx.node().get_float("epsilon", 1e-12F)))));
+}
+
+/// Imports QEmbedLayerNormalization: the same of tables of bytes, each with a scale and a zero point. Rows become
+/// floats when they are picked.
+Status qembed_layer_normalization(ImportContext& cx) {
+  constexpr size_t kScales = 8, kZeros = 13;  // of words, positions, segments, gamma and beta
+  const ValueId words = TRY(cx.input(0));
+  TRY(require(cx.rank(words) == 2, "input_ids is ", cx.type(words), "; [batch, length] is needed"));
+  const auto floats = [&](ValueId q, size_t table) -> Result<ValueId> {
+    const ValueId scale = TRY(scales(cx, kScales + table));
+    const ValueId zero = TRY(zero_points(cx, kZeros + table, cx.dtype(q), scale));
+    for (const auto& [what, value] : {std::pair("scale", scale), {"zero point", zero}})
+      TRY(require(value == ValueId::kNone || sym::provably_equal(cx.type(value).volume(), 1), "a ", what, " is ",
+                  cx.type(value), "; one number is needed"));
+    const auto number = [&](ValueId value) { return value == ValueId::kNone ? value : reshape(cx, value, {}); };
+    return dequantize(cx, q, {TRY(number(scale)), TRY(number(zero)), -1, {}});
+  };
+  const auto rows = [&](size_t table, ValueId at) -> Result<ValueId> {
+    return floats(TRY(cx.add(ops::Gather{GatherMode::kDefault, 0, 0}, {TRY(cx.input(2 + table)), at})), table);
+  };
+  const ValueId positions = TRY(indices_along(cx, cx.extent(words, 1), 1, 2));
+  ValueId sum = TRY(binary(cx, ElementWiseKind::kSum, TRY(rows(0, words)), TRY(rows(1, positions))));
+  if (cx.has_input(1)) sum = TRY(binary(cx, ElementWiseKind::kSum, sum, TRY(rows(2, TRY(cx.input(1))))));
+  TRY(output_word_count(cx));
+  ops::Normalization op;
+  op.axes = {cx.rank(sum) - 1};
+  op.epsilon = TRY(cx.node().get_float("epsilon", 1e-12F));
+  return cx.output(
+      TRY(cx.add(std::move(op), {sum, TRY(floats(TRY(cx.input(5)), 3)), TRY(floats(TRY(cx.input(6)), 4))})));
 }
 
 }  // namespace kiln::onnx::importers::microsoft

@@ -1,6 +1,7 @@
+#include "onnx/import/pad.h"
+
 #include <array>
 
-#include "onnx/import/axes.h"
 #include "onnx/import/importers.h"
 
 namespace kiln::onnx::importers {
@@ -22,22 +23,13 @@ Result<SliceMode> mode_of(ImportContext& cx) {
   return error(Code::kInvalidArgument, "mode is '", name, "'; constant, reflect, edge or wrap is needed");
 }
 
-/// Pads before, then pads after, an axis each.
-Result<SymbolicValues> pads_of(ImportContext& cx) {
-  if (cx.opset() >= 11) return cx.values(TRY(cx.input(1)), "pads");
-  const Ints pads = TRY(cx.node().need_ints("pads"));
-  return SymbolicValues(pads.begin(), pads.end());
-}
-
 }  // namespace
 
-Status pad(ImportContext& cx) {
-  const ValueId x = TRY(cx.input(0));
+Result<ValueId> padded(ImportContext& cx, ValueId x, const SymbolicValues& pads, const std::optional<Axes>& given,
+                       ValueId fill) {
   const int rank = cx.rank(x);
-  const SymbolicValues pads = TRY(pads_of(cx));
   SliceAlong along;
   along.mode = TRY(mode_of(cx));
-  const std::optional<Axes> given = cx.opset() >= 18 ? TRY(axes_of(cx, 3, 18, rank)) : std::nullopt;
   const size_t count = given ? given->given.size() : static_cast<size_t>(rank);
   TRY(require(pads.size() == 2 * count, "pads has ", pads.size(), " numbers; ", count, " axes of x ", cx.type(x),
               " need ", 2 * count));
@@ -53,13 +45,22 @@ Status pad(ImportContext& cx) {
     along.sizes.push_back(cx.extent(x, axis) + pre + post);
     along.strides.emplace_back(1);
   }
-  if (along.axes.empty()) return cx.output(x);
-  if (along.mode == SliceMode::kFill) {
-    const float attribute = cx.opset() < 11 ? TRY(cx.node().get_float("value", 0)) : 0;
-    if (cx.opset() >= 11 && cx.has_input(2)) along.fill = TRY(cx.input(2));
-    if (attribute != 0) along.fill = scalar_of(cx, attribute, cx.dtype(x));
+  if (along.axes.empty()) return x;
+  if (along.mode == SliceMode::kFill) along.fill = fill;
+  return slice(cx, x, along);
+}
+
+Status pad(ImportContext& cx) {
+  const ValueId x = TRY(cx.input(0));
+  if (cx.opset() < 11) {
+    const Ints pads = TRY(cx.node().need_ints("pads"));
+    const float value = TRY(cx.node().get_float("value", 0));
+    const ValueId fill = value == 0 ? ValueId::kNone : scalar_of(cx, value, cx.dtype(x));
+    return cx.output(TRY(padded(cx, x, SymbolicValues(pads.begin(), pads.end()), std::nullopt, fill)));
   }
-  return cx.output(TRY(slice(cx, x, along)));
+  const SymbolicValues pads = TRY(cx.values(TRY(cx.input(1)), "pads"));
+  const std::optional<Axes> given = cx.opset() >= 18 ? TRY(axes_of(cx, 3, 18, cx.rank(x))) : std::nullopt;
+  return cx.output(TRY(padded(cx, x, pads, given, cx.optional_input(2))));
 }
 
 }  // namespace kiln::onnx::importers

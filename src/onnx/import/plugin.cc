@@ -185,6 +185,11 @@ Status no_importer(const NodeDef& node, PluginSource* source) {
     return error(Code::kUnsupported, "operator ", node.op_type, " of domain '", node.domain,
                  "' is for images with their channels last, which ONNX Runtime chooses for the machine that saves a "
                  "model; save it by ORT_ENABLE_EXTENDED, not ORT_ENABLE_ALL");
+  if (node.domain == "ai.onnx.ml" && node.op_type == "ZipMap")
+    return error(Code::kUnsupported,
+                 "operator ZipMap of domain 'ai.onnx.ml' makes maps of scores by labels, which no "
+                 "network can hold or give; convert the model with options={'zipmap': False}, so that it gives the "
+                 "scores as a tensor");
   const std::string plugin = source ? str(", and no creator of ", TRY(plugin_of(node)), " is registered") : "";
   if (node.domain == "com.microsoft")
     return error(

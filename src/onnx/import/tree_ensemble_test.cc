@@ -54,6 +54,11 @@ TEST(ImportTreeEnsemble, AddsTheLeavesThatAreReached) {
   EXPECT_EQ(run(trees({}), kX), (Doubles{1, 2000, 10, 2000, 0, 1100, 0, 1100}));
   EXPECT_EQ(run(trees({int_attribute("aggregate_function", 0)}), kX), (Doubles{.5, 1000, 5, 1000, 0, 550, 0, 550}));
 }
+/// Extremes go down the trees by gathers, of members and missing features too. A target that no tree has is 0.
+TEST(ImportTreeEnsemble, FindsExtremes) {
+  EXPECT_EQ(run(trees({int_attribute("aggregate_function", 2)}), kX), (Doubles{1, 2000, 10, 2000, 0, 100, 0, 100}));
+  EXPECT_EQ(run(trees({int_attribute("aggregate_function", 3)}), kX), (Doubles{1, 2000, 10, 2000, 0, 1000, 0, 1000}));
+}
 TEST(ImportTreeEnsemble, SaysWhatIsWrong) {
   const auto of = [](const Proto& node) { return text_of(import_proto(ml_model(node, value("a", kFloat, {4, 2})))); };
   EXPECT_EQ(of(trees({}, {0, 0, 3})),
@@ -62,9 +67,12 @@ TEST(ImportTreeEnsemble, SaysWhatIsWrong) {
             "node 't' (ai.onnx.ml.TreeEnsemble) of a f32[4, 2]: nodes_truenodeids has 9, which "
             "is outside [0, 5)\n");
   EXPECT_EQ(
-      of(trees({int_attribute("aggregate_function", 2)})),
-      "node 't' (ai.onnx.ml.TreeEnsemble) of a f32[4, 2]: aggregate_function is 2; AVERAGE (0) and SUM (1) are in "
-      "Kiln\n");
+      of(trees({int_attribute("aggregate_function", 4)})),
+      "node 't' (ai.onnx.ml.TreeEnsemble) of a f32[4, 2]: aggregate_function is 4; AVERAGE (0), SUM (1), MIN (2) or "
+      "MAX (3) is needed\n");
+  EXPECT_EQ(of(trees({int_attribute("post_transform", 5)})),
+            "node 't' (ai.onnx.ml.TreeEnsemble) of a f32[4, 2]: post_transform is 5; NONE (0), SOFTMAX (1), LOGISTIC "
+            "(2), SOFTMAX_ZERO (3) or PROBIT (4) is needed\n");
 }
 
 }  // namespace
