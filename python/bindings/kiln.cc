@@ -106,6 +106,7 @@ void gather(nb::handle into, const nb::list& arrays) {
 bool enqueue_is_recorded() { return library().enqueue_kind() == kKilnRecording; }
 
 void bind_kiln(nb::module_& m) {
+  bind_kiln_numpy_call(m);
   m.def("_kiln_device_kind", device_kind, "'cpu' or 'cuda': the process's kind of device. Asking decides it.");
   m.def("_kiln_use_host", use_host, "on"_a,
         "Says whether this thread builds and loads engines for the CPU from now on, whatever the process's kind of "

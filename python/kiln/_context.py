@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import functools
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from ._arrays import HOST, View, family_of, where_is
+from ._arrays import HOST, NumpyFamily, View, family_of, numpy_dtype, where_is
 from ._bindings import bindings
 from ._device import current_device, driver
 from ._errors import Error, Messages, ShapeError, make_recorder
-from ._tensors import Tensor, num_bytes
+from ._tensors import Tensor, is_aligned, num_bytes
 
 if TYPE_CHECKING:
     from ._engine import Engine
@@ -111,6 +111,9 @@ class Slot:
         self._output_shapes: list[tuple] = []
         self._addresses: dict[str, int] = {}
         self._allocators: dict[int, Any] = {}
+        self.numpy_call: Any = None
+        """Runs with numpy's arrays of the shapes that are bound, without asking again what these shapes decide; None
+        where there is no such short way. It has an end when other shapes are bound."""
         if profile and not self._context.set_optimization_profile_async(profile, 0):
             raise self._failure(f"profile {profile} cannot be used")
         if self._on_gpu:
@@ -120,6 +123,7 @@ class Slot:
 
     def close(self) -> None:
         """Frees the context."""
+        self._forget_shapes()
         self._context = None
         for memory in self._staged.values():
             memory.free()
@@ -133,13 +137,19 @@ class Slot:
         if self._on_gpu:
             _on(self._ordinal, driver().synchronize, self._stream)
 
-    def _failure(self, what: str) -> Error:
+    def _forget_shapes(self) -> None:
         self._shapes = None
+        if self.numpy_call is not None:
+            self.numpy_call.end()
+            self.numpy_call = None
+
+    def _failure(self, what: str) -> Error:
+        self._forget_shapes()
         return Error(f"{self._name}: {what}", self._messages.take())
 
     def _misfit(self, what: str) -> Exception:
         """The failure of telling shapes: a ShapeError where the inputs contradict the model, as two extents of one name."""
-        self._shapes = None
+        self._forget_shapes()
         messages = self._messages.take()
         reasons = [message.text for message in messages if message.code == "INVALID_ARGUMENT"]
         if reasons:
@@ -154,6 +164,8 @@ class Slot:
             raise Error(f"{self._name} was closed")
         if self._shapes != shapes or self._has_shape_inputs:
             self._bind(views, shapes)
+        elif self.numpy_call is None:  # in the second run of these shapes: others may change them in each run
+            self._shorten(family)
         if not self._on_gpu:
             _stream_handle(stream, None, HOST)  # raises for what is no stream, as on a GPU
             return self._run_on_host(views, family, lead, given)
@@ -165,7 +177,7 @@ class Slot:
     def _bind(self, views: list[View], shapes: tuple) -> None:
         """Tells the context the inputs' shapes, and asks for the outputs'."""
         context = self._context
-        self._shapes = None
+        self._forget_shapes()
         for tensor, view, shape in zip(self._inputs, views, shapes):
             if tensor.is_dynamic and not context.set_input_shape(tensor.name, shape):
                 raise self._misfit(f"input {tensor.name!r} cannot have shape {shape}")
@@ -181,6 +193,23 @@ class Slot:
                     raise self._misfit(f"the shape of output {tensor.name!r} cannot be told") from None
             self._output_shapes.append(shape)
         self._shapes = shapes
+
+    def _shorten(self, family: Any) -> None:
+        """Makes the short way for the shapes that are bound."""
+        if self._on_gpu or not isinstance(family, NumpyFamily) or any(-1 in shape for shape in self._output_shapes):
+            return
+        assert self._shapes is not None
+        try:
+            inputs = [(numpy_dtype(tensor.dtype), shape) for tensor, shape in zip(self._inputs, self._shapes)]
+            outputs = [(numpy_dtype(tensor.dtype), shape) for tensor, shape in zip(self._outputs, self._output_shapes)]
+        except TypeError:  # numpy lacks a type: the arrays are of another library
+            return
+        names = tuple(tensor.name for tensor in self._inputs)
+        self.numpy_call = bindings().tensorrt._KilnNumpyCall(self._context, names, inputs, outputs)
+
+    def raise_run_failure(self) -> NoReturn:
+        """Raises what made a run of the short way fail."""
+        raise self._failure("the run failed")
 
     def _set_address(self, name: str, pointer: int) -> None:
         if self._addresses.get(name) != pointer:
@@ -202,6 +231,8 @@ class Slot:
                 raise ValueError(f"has shape {view.shape}; {shape} is needed")
             if not view.contiguous:
                 raise ValueError(f"is not contiguous in memory (strides {view.strides})")
+            if not is_aligned(view.pointer, shape, view.dtype):
+                raise ValueError(f"is not aligned in memory: it begins at {view.pointer:#x}")
             if not view.writable:
                 raise ValueError("is read-only")
             if view.device != (HOST if tensor.on_host else device):

@@ -104,6 +104,11 @@ class Outputs(tuple):
         return "Outputs(" + ", ".join(f"{name}={array!r}" for name, array in self.items()) + ")"
 
 
+def is_aligned(pointer: int, shape: Shape, dtype: str) -> bool:
+    """Whether elements at an address lie as their type wants it; those of an empty array lie nowhere."""
+    return pointer % _ITEM_BYTES.get(dtype, 1) == 0 or 0 in shape
+
+
 def num_bytes(shape: Shape, dtype: str) -> int:
     """The size of a dense array."""
     return math.prod(shape) * _ITEM_BYTES[dtype]

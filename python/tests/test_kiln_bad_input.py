@@ -1,6 +1,7 @@
 """The package kiln with wrong arguments: exceptions that say what and where, and never a crash."""
 
 import copy
+import math
 import pickle
 
 import kiln_models
@@ -13,9 +14,22 @@ QUICK = {"optimization_level": 0, "progress": False}
 
 
 @pytest.fixture(scope="module")
-def engine():
+def compiled():
     model, _, _ = kiln_models.affine()
     return kiln.compile(model, shapes={"x": [(1, 4), (8, 4)]}, name="affine", **QUICK)
+
+
+@pytest.fixture(params=["a call of new shapes", "a call like the one before"])
+def engine(compiled, request):
+    """An engine that has other shapes bound than X's, or X's and the short way for them."""
+    is_like_before = request.param == "a call like the one before"
+    for _ in range(3):
+        compiled(X if is_like_before else np.zeros((3, 4), "f"))
+    yield compiled
+    if is_like_before and compiled.device == "cpu":
+        compiled(X)
+        compiled(X)
+        assert compiled._local.latest.numpy_call is not None
 
 
 X = np.zeros((2, 4), "f")
@@ -67,10 +81,17 @@ def test_arrays(engine, array, error, text):
     engine(X)  # goes on working
 
 
-def test_unaligned_memory(engine):
-    odd = np.zeros(33, np.uint8)[1:].view("f").reshape(2, 4)
-    with pytest.raises(ValueError, match="not aligned"):
-        engine(odd)
+@pytest.mark.parametrize("is_dlpack", [False, True])
+def test_unaligned_memory(engine, is_dlpack):
+    def odd(shape):
+        array = np.zeros(4 * math.prod(shape) + 1, np.uint8)[1:].view("f").reshape(shape)
+        assert array.ctypes.data % 4 == 1
+        return told(__dlpack__=lambda self, **_: array.__dlpack__(), __dlpack_device__=on_host) if is_dlpack else array
+
+    with pytest.raises(ValueError, match="input 'x' is not aligned in memory"):
+        engine(odd((2, 4)))
+    with pytest.raises(ValueError, match="output 'y' in out= is not aligned in memory"):
+        engine(X, out=odd((2, 3)))
 
 
 @pytest.mark.parametrize(

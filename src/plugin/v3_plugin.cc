@@ -127,8 +127,8 @@ class V3Plugin final : public PluginObject {
  public:
   /// What the plugin is around: a quick one, or one that is ahead of time, if it is an adapter of ours.
   enum class Around { kNothing, kQuick, kAheadOfTime };
-  static Result<std::shared_ptr<const PluginObject>> adopt(std::unique_ptr<nv::IPluginV3> plugin, Around around,
-                                                           nv::TensorRTPhase phase, const Services& services);
+  static Result<std::shared_ptr<const V3Plugin>> adopt(std::unique_ptr<nv::IPluginV3> plugin, Around around,
+                                                       nv::TensorRTPhase phase, const Services& services);
   V3Plugin(std::unique_ptr<nv::IPluginV3> plugin, Around around, const Parts& parts, PluginIdentity identity,
            const Services& services)
       : plugin_(std::move(plugin)),
@@ -187,6 +187,7 @@ class V3Plugin final : public PluginObject {
   Result<Shapes> ask_shapes(const InferContext& cx, int num_tensors, ShapeExpressions& expressions) const;
   Result<std::vector<DType>> output_types(const InferContext& cx, int num_tensors) const;
   Result<std::vector<int>> tactics(Build& build) const;
+  Result<std::shared_ptr<const V3Plugin>> copy() const;
   Result<Configured> configure_copy(std::span<const PluginTensor> inputs, std::span<const PluginTensor> outputs) const;
 
   const std::unique_ptr<nv::IPluginV3> plugin_;
@@ -195,8 +196,7 @@ class V3Plugin final : public PluginObject {
   const PluginIdentity identity_;
   const Services services_;
   mutable std::vector<int> size_outputs_;
-  mutable std::mutex tactic_mutex_;  ///< from setTactic to getKernel, which asks for the kernel of that tactic
-  mutable std::mutex latest_mutex_;  ///< guards what follows
+  mutable std::mutex latest_mutex_;                                                         ///< guards what follows
   mutable std::pair<std::vector<PluginTensor>, std::vector<PluginTensor>> latest_tensors_;  ///< that were configured
   mutable Configured latest_;  ///< for them, but the object
   mutable std::weak_ptr<const PluginObject> latest_object_;
@@ -263,16 +263,18 @@ Status V3Plugin::ask_outputs(InferContext& cx, int num_tensors) const {
   return {};
 }
 
+/// Asks a copy, which no other thread knows: between setTactic and getKernel nobody tells it another tactic, and no
+/// lock is held while the plugin's code runs.
 Result<PluginKernel> V3Plugin::kernel(InferContext& cx, std::span<const PluginTensor> inputs,
                                       std::span<const PluginTensor> outputs, int tactic) const {
   TRY(PluginCall::require_outside(*this, kKernel));
   const PluginCall call(*this, kKernel);
-  const std::lock_guard lock(tactic_mutex_);
-  nv::IPluginV3QuickAOTBuild& build = *ahead_of_time(*plugin_);
+  const std::shared_ptr<const V3Plugin> asked = TRY(copy());
+  nv::IPluginV3QuickAOTBuild& build = *ahead_of_time(*asked->plugin_);
   TRY(returned(identity_, "setTactic", build.setTactic(tactic)));
   // Asked again, so that a plugin that keeps its outputs' extents has those that may be in a launch.
   ShapeExpressions expressions(cx, cx.num_outputs());
-  const Shapes shapes = TRY(ask_shapes(cx, static_cast<int>(inputs.size()), expressions));
+  const Shapes shapes = TRY(asked->ask_shapes(cx, static_cast<int>(inputs.size()), expressions));
   return ask_kernel(build, identity_, shapes.tensors, expressions, inputs, outputs);
 }
 
@@ -308,9 +310,11 @@ Result<PluginObject::Configured> V3Plugin::configure(std::span<const PluginTenso
       std::pair(std::vector(inputs.begin(), inputs.end()), std::vector(outputs.begin(), outputs.end()));
   TRY(PluginCall::require_outside(*this, kConfigure));
   const PluginCall call(*this, kConfigure);
+  std::shared_ptr<const PluginObject> held;  // outlives the lock: deleting the last copy runs the plugin's code
   {
     const std::lock_guard lock(latest_mutex_);
-    if (auto held = latest_object_.lock(); held && latest_tensors_ == tensors) {
+    held = latest_object_.lock();
+    if (held && latest_tensors_ == tensors) {
       Configured result = latest_;
       result.object = std::move(held);
       return result;
@@ -325,19 +329,24 @@ Result<PluginObject::Configured> V3Plugin::configure(std::span<const PluginTenso
   return result;
 }
 
-Result<PluginObject::Configured> V3Plugin::configure_copy(std::span<const PluginTensor> inputs,
-                                                          std::span<const PluginTensor> outputs) const {
+/// A clone of the plugin, in the same state.
+Result<std::shared_ptr<const V3Plugin>> V3Plugin::copy() const {
   nv::IPluginV3* const clone = plugin_->clone();
   if (!clone) return error(Code::kDevice, identity_, ": clone returned null");
   if (clone == plugin_.get()) return error(Code::kDevice, identity_, ": clone returned the plugin itself, not a copy");
-  const auto made = TRY(adopt(std::unique_ptr<nv::IPluginV3>(clone), around_, nv::TensorRTPhase::kBUILD, services_));
-  const auto& copy = static_cast<const V3Plugin&>(*made);
-  copy.size_outputs_ = size_outputs_;
-  Build& build = *copy.parts_.build;
+  auto made = TRY(adopt(std::unique_ptr<nv::IPluginV3>(clone), around_, nv::TensorRTPhase::kBUILD, services_));
+  made->size_outputs_ = size_outputs_;
+  return made;
+}
+
+Result<PluginObject::Configured> V3Plugin::configure_copy(std::span<const PluginTensor> inputs,
+                                                          std::span<const PluginTensor> outputs) const {
+  auto made = TRY(copy());
+  Build& build = *made->parts_.build;
   const auto in = dynamic_descs_of(inputs), out = dynamic_descs_of(outputs);
   TRY(returned(identity_, "configurePlugin",
                build.configurePlugin(in.data(), count_of(in), out.data(), count_of(out))));
-  Configured result{.object = made, .tactics = {}};
+  Configured result{.object = std::move(made), .tactics = {}};
   if (around_ != Around::kNothing) result.generation = PluginGeneration::kQuick;
   result.tactics = TRY(tactics(build));
   // Plugins multiply the extents that they are told, so that none is -1 here.
@@ -350,8 +359,8 @@ Result<PluginObject::Configured> V3Plugin::configure_copy(std::span<const Plugin
   return result;
 }
 
-Result<std::shared_ptr<const PluginObject>> V3Plugin::adopt(std::unique_ptr<nv::IPluginV3> owned, Around around,
-                                                            nv::TensorRTPhase phase, const Services& services) {
+Result<std::shared_ptr<const V3Plugin>> V3Plugin::adopt(std::unique_ptr<nv::IPluginV3> owned, Around around,
+                                                        nv::TensorRTPhase phase, const Services& services) {
   nv::IPluginV3* const plugin = owned.get();
   const auto runtime = around == Around::kAheadOfTime ? Parts::Runtime::kNone : Parts::Runtime::kNeeded;
   const Parts parts = TRY(in_context(Parts::of(*plugin, phase, runtime), [&] { return name_of(*plugin); }));
