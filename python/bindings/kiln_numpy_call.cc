@@ -50,17 +50,17 @@ struct Numpy {
   nb::str dtype{"dtype"}, array_struct{"__array_struct__"};  ///< names that are not made anew in each call
 };
 
-/// The arrays that a call takes or makes in one place.
-struct Place {
+/// The type and shape of the arrays that a call takes for an input, or makes for an output.
+struct ArrayKind {
   enum class Use { kRead, kWritten };
 
   nb::object dtype, shape;  ///< a numpy.dtype and a tuple
   std::vector<Py_ssize_t> extents;
 
-  Place(nb::object dtype_of_all, const nb::tuple& shape_of_all)
+  ArrayKind(nb::object dtype_of_all, const nb::tuple& shape_of_all)
       : dtype(std::move(dtype_of_all)), shape(shape_of_all), extents(nb::cast<std::vector<Py_ssize_t>>(shape_of_all)) {}
 
-  /// The array's memory; nothing for an array that does not belong here, or is none.
+  /// The array's memory; nothing for an array of another kind, or what is none.
   std::optional<Memory> read(nb::handle array, const Numpy& numpy, Use use) const {
     // An array of a derived class may answer something of its own.
     if (!array.type().is(numpy.array_type) || !nb::getattr(array, numpy.dtype).is(dtype)) return {};
@@ -88,30 +88,32 @@ class NumpyCall {
         places->emplace_back(nb::object(pair[0]), nb::cast<nb::tuple>(nb::object(pair[1])));
     if (const auto needed = static_cast<size_t>(context_->getEngine().getNbIOTensors());
         nb::len(names_) != inputs_.size() || inputs_.size() + outputs_.size() != needed)
-      throw nb::value_error("the engine has another number of tensors");
+      throw nb::value_error("names, inputs and outputs are not as many as the engine's tensors");
   }
 
   /// The results' arrays, or False where the run failed, which the context has reported. None, and nothing was done,
   /// for arguments that need another look: these may be wrong, or of other types or shapes.
   nb::object run(const nb::tuple& arrays, const nb::dict& named, nb::handle out) {
     if (is_over_ || process_ != getpid()) return nb::none();
+    const nb::object context = holder_;  // what reads arguments may run code of the program, which may close the engine
     const size_t num_inputs = inputs_.size();
+    if (num_inputs == 0 && arrays.size() + named.size() > 0) return nb::none();
     std::vector<Memory> memory;
     memory.reserve(num_inputs + outputs_.size());
     std::vector<nb::object> kept;  // a dict of the program's may change during the run
-    kept.reserve(num_inputs + 1);
+    kept.reserve(num_inputs);
     for (size_t i = 0; i < num_inputs; ++i) {
       const nb::handle array = argument(i, arrays, named);
-      const auto found = array.is_valid() ? inputs_[i].read(array, numpy_, Place::Use::kRead) : std::nullopt;
+      if (!array.is_valid()) return nb::none();
+      kept.push_back(nb::borrow(array));
+      const auto found = inputs_[i].read(array, numpy_, ArrayKind::Use::kRead);
       if (!found) return nb::none();
       memory.push_back(*found);
-      kept.push_back(nb::borrow(array));
     }
     nb::list results;
     for (size_t i = 0; i < outputs_.size(); ++i)
       if (!add_result(i, out, results, memory)) return nb::none();
 
-    kept.push_back(holder_);  // the engine may be closed meanwhile
     std::vector<void*> addresses;
     addresses.reserve(memory.size());
     for (const Memory& one : memory) addresses.push_back(one.data);
@@ -126,7 +128,7 @@ class NumpyCall {
   }
 
  private:
-  /// The array for an input; invalid where it is not there, or there is more than that.
+  /// The array for an input; invalid where it is missing, or there are other arguments, too.
   nb::handle argument(size_t i, const nb::tuple& arrays, const nb::dict& named) const {
     const auto at = static_cast<Py_ssize_t>(i);
     const size_t count = arrays.size();
@@ -148,7 +150,7 @@ class NumpyCall {
 
   /// Adds what `out` has for an output, or a new array. False for an array that cannot take the result.
   bool add_result(size_t i, nb::handle out, nb::list& results, std::vector<Memory>& memory) const {
-    const Place& place = outputs_[i];
+    const ArrayKind& kind = outputs_[i];
     nb::handle given = out;
     if (PyTuple_CheckExact(out.ptr()) || PyList_CheckExact(out.ptr())) {
       if (nb::len(out) != outputs_.size()) return false;
@@ -156,8 +158,8 @@ class NumpyCall {
     } else if (!out.is_none() && outputs_.size() != 1) {
       return false;
     }
-    nb::object array = given.is_none() ? numpy_.empty(place.shape, place.dtype) : nb::borrow(given);
-    const auto found = place.read(array, numpy_, Place::Use::kWritten);
+    nb::object array = given.is_none() ? numpy_.empty(kind.shape, kind.dtype) : nb::borrow(given);
+    const auto found = kind.read(array, numpy_, ArrayKind::Use::kWritten);
     if (!found) return false;
     if (!given.is_none() && std::ranges::any_of(memory, [&](const Memory& one) { return one.overlaps(*found); }))
       return false;
@@ -171,7 +173,7 @@ class NumpyCall {
   const nb::tuple names_;  ///< of the inputs
   const pid_t process_;
   const Numpy numpy_;
-  std::vector<Place> inputs_, outputs_;
+  std::vector<ArrayKind> inputs_, outputs_;
   bool is_over_ = false;
 };
 

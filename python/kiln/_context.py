@@ -113,7 +113,7 @@ class Slot:
         self._allocators: dict[int, Any] = {}
         self.numpy_call: Any = None
         """Runs with numpy's arrays of the shapes that are bound, without asking again what these shapes decide; None
-        where there is no such short way. It has an end when other shapes are bound."""
+        where there is no such short way. Binding other shapes ends it."""
         if profile and not self._context.set_optimization_profile_async(profile, 0):
             raise self._failure(f"profile {profile} cannot be used")
         if self._on_gpu:
@@ -123,8 +123,8 @@ class Slot:
 
     def close(self) -> None:
         """Frees the context."""
+        self._context = None  # first: a call that makes the short way meanwhile sees it
         self._forget_shapes()
-        self._context = None
         for memory in self._staged.values():
             memory.free()
         self._staged.clear()
@@ -205,7 +205,12 @@ class Slot:
         except TypeError:  # numpy lacks a type: the arrays are of another library
             return
         names = tuple(tensor.name for tensor in self._inputs)
-        self.numpy_call = bindings().tensorrt._KilnNumpyCall(self._context, names, inputs, outputs)
+        context = self._context
+        if context is None:  # closed meanwhile
+            return
+        self.numpy_call = bindings().tensorrt._KilnNumpyCall(context, names, inputs, outputs)
+        if self._context is None:
+            self._forget_shapes()
 
     def raise_run_failure(self) -> NoReturn:
         """Raises what made a run of the short way fail."""

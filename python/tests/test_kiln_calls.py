@@ -5,6 +5,7 @@ import weakref
 
 import kiln_models
 import numpy as np
+import onnx
 import pytest
 
 import kiln
@@ -164,6 +165,36 @@ def test_a_dict_that_changes_meanwhile(two):
     finally:
         is_over.set()
         thread.join()
+
+
+def test_an_engine_that_reading_the_arguments_closes():
+    engine = kiln.compile(kiln_models.sum_and_product(), shapes={"a": (3, 2), "b": (3, 2)}, **QUICK)
+    warm(engine, A, B)
+
+    class Closing:
+        """Stands in a dict for the name "a", and closes the engine when it is compared with it."""
+
+        def __hash__(self):
+            return hash("a")
+
+        def __eq__(self, other):
+            engine.close()
+            return other == "a"
+
+    for array, expected in zip(engine({Closing(): A, "b": B}), (A + B, A * B)):
+        np.testing.assert_array_equal(array, expected)
+    with pytest.raises(kiln.Error, match="was closed"):
+        engine(A, B)
+
+
+def test_an_engine_without_inputs_takes_no_arguments():
+    nodes = [onnx.helper.make_node("Neg", ["c"], ["y"])]
+    engine = kiln.compile(kiln_models.model(nodes, [], [("y", kiln_models.FLOAT, A.shape)], [("c", A)]), **QUICK)
+    for _ in range(3):
+        np.testing.assert_array_equal(engine(), -A)
+        for arrays, named in (((A,), {}), ((), {"x": A})):
+            with pytest.raises(TypeError):
+                engine(*arrays, **named)
 
 
 def test_a_closed_engine_goes_no_way():

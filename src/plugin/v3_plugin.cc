@@ -196,7 +196,8 @@ class V3Plugin final : public PluginObject {
   const PluginIdentity identity_;
   const Services services_;
   mutable std::vector<int> size_outputs_;
-  mutable std::mutex latest_mutex_;                                                         ///< guards what follows
+  /// Guards what follows.
+  mutable std::mutex latest_mutex_;
   mutable std::pair<std::vector<PluginTensor>, std::vector<PluginTensor>> latest_tensors_;  ///< that were configured
   mutable Configured latest_;  ///< for them, but the object
   mutable std::weak_ptr<const PluginObject> latest_object_;

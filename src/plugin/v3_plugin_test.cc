@@ -127,7 +127,7 @@ TEST(AheadOfTimePlugins, ThreadsAskForKernelsOfTheirOwnTacticsAtOnce) {
         kernels[static_cast<size_t>(tactic - 1)] = kernel ? kernel->entry : kernel.error().message;
       });
     for (std::thread& thread : threads) thread.join();
-    EXPECT_EQ(shared.num_alone, 0) << "a thread waited in setTactic for another one, which could not enter it";
+    EXPECT_EQ(shared.num_alone, 0) << "a thread waited in setTactic for 20 s: the other one could not enter";
     EXPECT_EQ(kernels, (std::array<std::string, 2>{"of_tactic_1", "of_tactic_2"}));
   }
   EXPECT_EQ(shared.num_alive, 0);

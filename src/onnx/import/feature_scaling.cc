@@ -20,7 +20,7 @@ Result<ValueId> norm_of(ImportContext& cx, ValueId x, std::string_view norm) {
   return unary(cx, UnaryKind::kSqrt, squares);
 }
 
-/// x where its elements are `replaced`, of which NaN is one too, replaced by `imputed`.
+/// Replaces the elements of x that equal `replaced`, which may be NaN, by `by`.
 Result<ValueId> imputed(ImportContext& cx, ValueId x, double replaced, ValueId by) {
   const ValueId is_replaced =
       std::isnan(replaced) ? TRY(unary(cx, UnaryKind::kIsNan, x)) : TRY(binary(cx, kEqual, x, replaced));

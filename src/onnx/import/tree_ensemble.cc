@@ -34,7 +34,8 @@ Result<NodeColumns> node_columns_of(ImportContext& cx) {
                                    {"nodes_modes", c.modes.size()}})
     TRY(require(size == count, what, " has ", size, " entries and nodes_featureids ", count));
   for (const double mode : c.modes)
-    TRY(require(mode >= 0 && mode < kNumBranches, "nodes_modes has ", mode, "; 0 to 6 are possible"));
+    TRY(require(mode >= 0 && mode < kNumBranches && mode == std::floor(mode), "nodes_modes has ", mode,
+                "; 0 to 6 are possible"));
   return c;
 }
 

@@ -29,7 +29,7 @@ struct Leaf {
 };
 
 /// How large an ensemble is. Leaves that are reached in two ways count twice.
-struct Extent {
+struct EnsembleSize {
   size_t leaves = 0;
   int depth = 0;
 };
@@ -39,8 +39,8 @@ Status check_child(const Trees& trees, const TreeNode::Child& child, std::string
 }
 
 /// Goes through all trees. Each node has to be met, and once.
-Result<Extent> measured(const Trees& trees) {
-  Extent extent;
+Result<EnsembleSize> measured(const Trees& trees) {
+  EnsembleSize size;
   std::vector<bool> met(trees.nodes.size(), false);
   std::vector<std::pair<int64_t, int>> open;  // nodes, and how deep they are
   for (const int64_t root : trees.roots) open.emplace_back(root, 1);
@@ -52,15 +52,15 @@ Result<Extent> measured(const Trees& trees) {
     const TreeNode& node = trees.nodes[static_cast<size_t>(number)];
     TRY(check_child(trees, node.when_true, "nodes_truenodeids"));
     TRY(check_child(trees, node.when_false, "nodes_falsenodeids"));
-    extent.depth = std::max(extent.depth, depth);
+    size.depth = std::max(size.depth, depth);
     TRY(require(depth <= kDeepestTree, "a tree has more than ", kDeepestTree, " levels; that is not in Kiln"));
     for (const TreeNode::Child& child : {node.when_true, node.when_false}) {
-      extent.leaves += child.is_leaf;
+      size.leaves += child.is_leaf;
       if (!child.is_leaf) open.emplace_back(child.number, depth + 1);
     }
   }
   for (size_t i = 0; i < met.size(); ++i) TRY(require(met[i], "node ", i, " is in no tree"));
-  return extent;
+  return size;
 }
 
 /// The leaves of one tree.
@@ -350,11 +350,10 @@ Result<ValueId> tree_scores(ImportContext& cx, ValueId x, const Trees& trees) {
     TRY(require(node.feature >= 0 && node.feature < num_features.value_or(INT32_MAX), "nodes_featureids has ",
                 node.feature, "; x is ", cx.type(x)));
   TRY(check_indices("tree_roots", trees.roots, trees.nodes.size()));
-  const Extent extent = TRY(measured(trees));
+  const EnsembleSize size = TRY(measured(trees));
   const bool is_sum = trees.aggregate == Aggregate::kSum || trees.aggregate == Aggregate::kAverage;
-  const ValueId y = is_sum && extent.leaves <= kMostLeavesOfProducts
-                        ? TRY(sums_by_products(cx, x, trees))
-                        : TRY(scores_by_descent(cx, x, trees, extent.depth));
+  const ValueId y = is_sum && size.leaves <= kMostLeavesOfProducts ? TRY(sums_by_products(cx, x, trees))
+                                                                   : TRY(scores_by_descent(cx, x, trees, size.depth));
   if (trees.aggregate != Aggregate::kAverage) return y;
   return binary(cx, kDiv, y, static_cast<double>(trees.roots.size()));
 }

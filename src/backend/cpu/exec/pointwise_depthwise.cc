@@ -53,8 +53,8 @@ class LoadedPointwiseDepthwise final : public PacksConstants {
     ConvShape shape;
     shape.n = between[0];
     shape.window = step_.depthwise.window.bind<Window>(between, shapes.outputs[0]);
-    TRY(require(takes_rows_of(shape.window), "a depthwise convolution by ", second_extents_,
-                " behind another has more rows than kernels take"));
+    TRY(require(takes_rows_of(shape.window), "a depthwise convolution by ", second_extents_, " behind another, over ",
+                between, ", is larger than kernels take"));
     const auto run = [this, shape, inner_extras = inner_.extras(),
                       outer_extras = outer_.extras()](const RunArguments& arguments) mutable {
       const RunEpilogue inner(step_.pointwise.epilogue, inner_.get(), inner_extras, arguments.inputs,
@@ -87,6 +87,10 @@ Result<std::unique_ptr<LoadedStep>> load(const steps::PointwiseDepthwise& step, 
   TRY(require(first && second, "the weights of two convolutions in one step are no constants"));
   TRY(require(second->dtype() == DType::kF32, "a depthwise convolution behind another has weights of ",
               second->dtype()));
+  for (const steps::Convolution* convolution : {&step.pointwise, &step.depthwise}) {
+    const DType bias = convolution->epilogue.bias.value_or(DType::kF32);
+    TRY(require(bias == DType::kF32, "one of two convolutions in one step has a bias of ", bias, "; f32 is needed"));
+  }
   auto loaded = std::make_unique<LoadedPointwiseDepthwise>(step, arguments.team);
   TRY(loaded->load(*first, *second));
   return loaded;

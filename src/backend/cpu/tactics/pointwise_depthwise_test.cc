@@ -10,6 +10,7 @@
 #include "ops/activation.h"
 #include "ops/convolution.h"
 #include "ops/element_wise.h"
+#include "steps/pointwise_depthwise.h"
 
 namespace kiln::cpu {
 namespace {
@@ -69,6 +70,28 @@ TEST(PointwiseDepthwiseTactic, TakesTwoConvolutionsWithWhatFollows) {
       EXPECT_TRUE(std::ranges::equal(y->bytes(), in_memory_order(Format::channels_last(4), (*expected)[0])->bytes()));
     });
   }
+}
+
+/// A plan says what types are; the kernel reads floats.
+TEST(PointwiseDepthwiseTactic, PlansOfHalvesAreRefused) {
+  Block block(32);
+  const Match region = block.match();
+  ASSERT_TRUE(region);
+  const auto device = test_device(1);
+  const TacticContext cx{block.graph, block.numerics, *device};
+  const Tactic& tactic = pointwise_depthwise_tactic();
+  const Variant variant = tactic.variants(cx, *region)[0];
+  StepSpec spec = spec_of(block.graph, *region, variant, *tactic.compile(cx, *region, variant));
+  auto step = *spec.step.as<steps::PointwiseDepthwise>();
+  const size_t bias = step.second_w() + 1;
+  step.depthwise.epilogue.bias = spec.inputs[bias].dtype = DType::kF16;
+  spec.step = step;
+  std::vector<const HostTensor*> constants;
+  for (const ir::ValueId input : region->inputs)
+    constants.push_back(input == ir::ValueId::kNone ? nullptr : block.graph.constant(input));
+  const auto loaded = device->executor("cpu")->get().load(spec, constants);
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().message, "one of two convolutions in one step has a bias of f16; f32 is needed");
 }
 
 TEST(PointwiseDepthwiseTactic, SaysWhyNot) {

@@ -16,8 +16,9 @@ namespace {
 // With so few channels a tap's sum is short, and most time would go into the step from tap to tap.
 constexpr int64_t kFewChannels = 32;
 
-// Inputs of so many bytes, and those that are copied in any case, are copied between zeros where windows hang over
-// edges: no window is copied by itself then, and all pointers of a row are one run.
+// Inputs of at most so many bytes, and those that are copied in any case, are copied between zeros where windows hang
+// over edges, unless there are more zeros than inputs: no window is copied by itself then, and all pointers of a row
+// are one run.
 constexpr int64_t kMostPaddedBytes = 1 << 17;
 
 /// The pieces of the workspace: [input copied to channels last, perhaps with its padding][how far taps lie from their
@@ -45,7 +46,11 @@ struct Plan {
     depth = weights.ic / weights.groups * (merge ? w.kernel[2] : 1);
     const bool hangs = merge && hangs_over_edges(w);
     const Window whole = cpu::padded(w);
-    padded = hangs && (copied || shape.n * whole.in_pixels() * weights.ic * 4 <= kMostPaddedBytes);
+    const double whole_pixels =
+        static_cast<double>(whole.in[0]) * static_cast<double>(whole.in[1]) * static_cast<double>(whole.in[2]);
+    const double whole_bytes = static_cast<double>(shape.n) * whole_pixels * static_cast<double>(weights.ic) * 4;
+    padded = hangs &&
+             (whole_bytes <= kMostPaddedBytes || (copied && whole_pixels <= 2 * static_cast<double>(w.in_pixels())));
     if (padded) window = whole;
     copy_floats = copied || padded ? round_up(shape.n * window.in_pixels() * weights.ic, kCacheLine / 4) : 0;
     copies = copy_floats > 0;
@@ -55,7 +60,7 @@ struct Plan {
     offset_bytes = round_up(num_taps * static_cast<int64_t>(sizeof(ptrdiff_t)), kCacheLine);
     const int64_t most_rows = kBlockRows + tiling().rows;
     pointer_bytes = round_up(most_rows * num_taps * static_cast<int64_t>(sizeof(float*)), kCacheLine);
-    border_bytes = merge && !padded ? round_up(most_rows * num_taps * depth * 4, kCacheLine) : 0;
+    border_bytes = merge ? round_up(most_rows * num_taps * depth * 4, kCacheLine) : 0;
   }
   int64_t worker_bytes() const { return pointer_bytes + border_bytes; }
 };
@@ -147,8 +152,7 @@ void conv(Team& team, const ConvShape& shape, const float* in, const PackedConv&
   }
   const PointerSource pointers{first_taps, in, plan.ld, packed.zeros.data(), plan.regular ? Taps::kPixels : plan.taps};
   // Without groups a part is some rows and some columns. With groups it is some rows and some groups; for the split
-  // each
-  // group counts as one panel of columns.
+  // each group counts as one panel of columns.
   const bool grouped = weights.groups > 1;
   const Split split =
       split_result(plan.rows, grouped ? weights.groups * tiling().panel : oc, plan.num_taps * plan.depth, 1);

@@ -19,6 +19,9 @@ constexpr int64_t kWorkOfPart = 1 << 18;
 // No more than threads need to end together: bands compute the first rows that they read anew.
 constexpr int64_t kPartsOfWorker = 4;
 
+// Sizes of what lies between are numbers then.
+constexpr int64_t kMostPixels = int64_t{1} << 40;
+
 /// A part is some rows of an image's result, a band, and some channels, a strip.
 struct Plan {
   int64_t reach;  // rows between that a row of the result reads, and as many are kept
@@ -35,6 +38,7 @@ struct Plan {
     const int64_t whole = channels > panel && tail < panel / 2 ? channels - tail : round_up(channels, panel);
     strip = std::min(strip, whole);
     strips = ceil_div(whole, strip);
+    CHECK(panel / 2 <= kBetweenPixels);  // the room for the tail
     const double work = static_cast<double>(shape.n) * static_cast<double>(channels) *
                         (static_cast<double>(w.in_pixels()) * static_cast<double>(depth) +
                          static_cast<double>(w.out_pixels()) * static_cast<double>(w.taps()));
@@ -44,7 +48,9 @@ struct Plan {
     bands = ceil_div(w.out[1], band);
   }
 
-  static int64_t reach_of(const Window& w) { return (w.kernel[1] - 1) * w.dilation[1] + 1; }
+  static int64_t reach_of(const Window& w) {
+    return std::clamp<int64_t>(w.in[1], 1, (w.kernel[1] - 1) * w.dilation[1] + 1);
+  }
   static int64_t panel_bytes(const Window& w) { return reach_of(w) * w.in[2] * (tiling().panel + kBetweenPixels) * 4; }
   static int64_t row_bytes(const Window& w) { return round_up(std::max(kBytesOfRows, panel_bytes(w)), kCacheLine); }
   static int64_t pointer_bytes(const Window& w) {
@@ -135,7 +141,7 @@ struct Part {
 
 bool takes_rows_of(const Window& window) {
   return window.in[0] == 1 && window.out[0] == 1 && window.kernel[0] == 1 && window.pad[0] == 0 &&
-         window.kernel[1] <= kMostLines;
+         window.kernel[1] <= kMostLines && window.in[1] * window.in[2] <= kMostPixels;
 }
 
 void pointwise_depthwise(Team& team, const ConvolutionPair& convolutions, const float* in, float* out,

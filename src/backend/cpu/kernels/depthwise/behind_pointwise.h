@@ -14,7 +14,8 @@ struct ConvolutionPair {
   const PackedDepthwise& depthwise;
   const Epilogue& outer;
 };
-/// Whether `pointwise_depthwise` takes a depthwise convolution by such a window: of rows, few enough for a kernel.
+/// Whether `pointwise_depthwise` takes a depthwise convolution by such a window: of two axes, its kernel
+/// of few rows.
 bool takes_rows_of(const Window& window);
 
 void pointwise_depthwise(Team& team, const ConvolutionPair& convolutions, const float* in, float* out, void* workspace);

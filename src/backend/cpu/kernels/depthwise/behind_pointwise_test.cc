@@ -30,6 +30,7 @@ const Case kCases[] = {
     {"one channel", 1, 1, 1, plane(8, 8, 8, 8, 3, 3, 1, 1)},
     {"stride beyond the kernel", 1, 8, 20, plane(20, 20, 7, 7, 2, 2, 3, 0)},
     {"dilated", 1, 8, 20, plane(20, 20, 20, 20, 3, 3, 1, 3, 3)},
+    {"dilated beyond the picture", 1, 8, 20, plane(5, 20, 5, 20, 3, 3, 1, 9, 9)},
     {"windows wholly in padding", 1, 4, 18, plane(2, 2, 8, 8, 3, 3, 1, 4)},
     {"a column", 2, 6, 17, {{1, 30, 1}, {1, 30, 1}, {1, 5, 1}, {1, 1, 1}, {1, 1, 1}, {0, 2, 0}}},
     {"no pixels", 0, 4, 4, plane(8, 8, 8, 8, 3, 3, 1, 1)},
@@ -119,6 +120,7 @@ TEST(PointwiseDepthwise, LargerInputsWantNoLessWorkspace) {
 TEST(PointwiseDepthwise, TakesPlanes) {
   EXPECT_TRUE(takes_rows_of(plane(9, 9, 9, 9, 3, 3, 1, 1)));
   EXPECT_FALSE(takes_rows_of(plane(99, 9, 35, 9, 65, 1, 1, 0)));
+  EXPECT_FALSE(takes_rows_of(plane(int64_t{1} << 30, int64_t{1} << 30, 1, 1, 3, 3, 1 << 29, 0)));
   EXPECT_FALSE(takes_rows_of({{3, 9, 9}, {3, 9, 9}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}}));
 }
 
