@@ -117,6 +117,8 @@ class NumpyCall {
     std::vector<void*> addresses;
     addresses.reserve(memory.size());
     for (const Memory& one : memory) addresses.push_back(one.data);
+    // Allocations may have collected garbage, whose finalizers may have called the engine, or closed it.
+    if (is_over_) return nb::none();
     if (!without_gil(*context_, [&] { return context_->executeV2(addresses.data()); })) return nb::bool_(false);
     return results;
   }

@@ -99,7 +99,7 @@ Status feature_vectorizer(ImportContext& cx) {
   for (size_t i = 0; i < counts.size(); ++i) {
     const ValueId x = TRY(cx.input(i));
     TRY(require(counts[i] > 0 && counts[i] <= INT32_MAX, "inputdimensions is ", counts,
-                "; positive numbers are needed"));
+                "; 1 to 2^31 - 1 are possible"));
     TRY(require(cx.rank(x) == 1 || cx.rank(x) == 2, "input ", i, " is ", cx.type(x),
                 "; [rows, features] or [features] is needed"));
     parts.push_back(TRY(cut(cx, TRY(with_rank(cx, TRY(cast(cx, x, DType::kF32)), 2)), counts[i])));

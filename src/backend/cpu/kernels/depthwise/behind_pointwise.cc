@@ -128,7 +128,8 @@ struct Part {
     for (int64_t next = 0; y < end; ++y) {
       const TapRange taps = taps_inside(w, 1, y);
       if (taps.begin < taps.end) {
-        next = std::max(next, w.start(1, y) + taps.begin * w.dilation[1]);
+        // From the window's first row on, though taps may lie in every other one: those between are the next windows'.
+        next = std::max({next, w.start(1, y), int64_t{0}});
         for (const int64_t last = w.start(1, y) + (taps.end - 1) * w.dilation[1]; next <= last; ++next)
           make_row_between(next);
       }
