@@ -28,9 +28,14 @@ struct Table {
 };
 
 /// Bytes of numbers of four bits, two each.
-HostTensor packed(const HostTensor& numbers, int64_t moved) {
+Result<HostTensor> packed(const HostTensor& numbers, int64_t moved) {
   Extents extents = numbers.extents();
   extents.back() /= 2;
+  if (numbers.dtype() == DType::kI4) {  // as they lie; 8 more is the other sign bit
+    auto bytes = TRY(HostTensor::make(DType::kU8, std::move(extents)));
+    std::ranges::transform(numbers.bytes(), bytes.data.begin(), [](std::byte two) { return two ^ std::byte{0x88}; });
+    return std::move(bytes.tensor);
+  }
   const Ints all = View(numbers).integers();
   Ints bytes;
   for (size_t i = 0; i + 1 < all.size(); i += 2)
@@ -51,7 +56,7 @@ Result<Table> table_of_nibbles(ImportContext& cx, Table table, ValueId data) {
   table.zero = table.moved;
   const bool is_packed = table.gather != last && numbers.extents().back() % 2 == 0;
   table.bits = is_packed ? 4 : 8;
-  table.bytes = cx.add_constant(is_packed ? packed(numbers, table.moved) : bytes_of(numbers, table.moved));
+  table.bytes = cx.add_constant(is_packed ? TRY(packed(numbers, table.moved)) : bytes_of(numbers, table.moved));
   return table;
 }
 
