@@ -23,6 +23,7 @@ const std::set<std::string_view> kCpuNotByCases{
     "fill",                       // random numbers: random_state_test.cc
     "nest of views",              // claims a Slice or a Transpose, too: cpu/tactics/views_test.cc
     "plugin",                     // what a program brings: api/build/plugin_test.cc
+    "two convolutions",           // claims two nodes or more: cpu/tactics/pointwise_depthwise_test.cc
 };
 const std::set<std::string_view> kCudaNotByCases{
     "attention",                 // claims many nodes: cuda/tactics/attention_gpu_test.cc
