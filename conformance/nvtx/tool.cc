@@ -8,7 +8,7 @@ namespace {
 
 std::mutex mutex;
 std::string lines;
-thread_local int depth = 0;
+alignas(8) thread_local int depth = 0;  // as in src/ops/enqueue_kind.cc
 
 int push(const char* name) {
   const std::lock_guard lock(mutex);
