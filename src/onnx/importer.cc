@@ -160,6 +160,7 @@ ValueId Importer::at_the_edge(std::string_view what, std::string_view name, Valu
 
 Result<ValueId> Importer::add_initializer(const TensorDef& tensor) {
   TensorData data = TRY(tensor_data(model_, tensor));
+  const std::shared_ptr<const void> owner = data.owner;  // of what is copied
   if (options_.copy_weights) data.owner = nullptr;
   const HostTensor elements =
       TRY(in_context(host_tensor(data), [&] { return str("initializer '", tensor.name, "'"); }));

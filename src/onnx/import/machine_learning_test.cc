@@ -130,7 +130,7 @@ TEST(ImportFeatureVectorizer, SaysWhatIsWrong) {
   EXPECT_EQ(said("FeatureVectorizer", {ints_attribute("inputdimensions", {1, 2})}),
             "inputdimensions is [1, 2]; there are 1 inputs");
   EXPECT_EQ(said("FeatureVectorizer", {ints_attribute("inputdimensions", {0})}),
-            "inputdimensions is [0]; positive numbers are needed");
+            "inputdimensions is [0]; 1 to 2^31 - 1 are possible");
 }
 
 TEST(ImportLabelEncoder, MapsByTensors) {
