@@ -52,18 +52,23 @@ Result<std::vector<double>> floats_or_tensor(ImportContext& cx, std::string_view
   return numbers.empty() ? std::move(floats) : std::move(numbers);
 }
 
+Result<Extents> extents_of_numbers(ImportContext& cx, ValueId x, size_t count, std::string_view what) {
+  const int rank = cx.rank(x);
+  Extents extents(static_cast<size_t>(rank), 1);
+  if (count == 1) return extents;
+  const auto features = static_cast<int64_t>(count);
+  TRY(require(rank == 1 || rank == 2, "x is ", cx.type(x), "; of ", features, " numbers in ", what,
+              ", [rows, features] or [features] is needed"));
+  TRY(require_equal(cx, cx.extent(x, rank - 1), features, str("the features of x and the numbers in ", what)));
+  extents.back() = features;
+  return extents;
+}
+
 Result<ValueId> for_each_feature(ImportContext& cx, ValueId x, const std::vector<double>& numbers,
                                  std::string_view what) {
-  const DType type = cx.dtype(x);
-  const int rank = cx.rank(x);
+  Extents extents = TRY(extents_of_numbers(cx, x, numbers.size(), what));
   if (numbers.size() == 1) return scalar_like(cx, numbers[0], x);
-  const auto count = static_cast<int64_t>(numbers.size());
-  TRY(require(rank == 1 || rank == 2, "x is ", cx.type(x), "; of ", count, " numbers in ", what,
-              ", [rows, features] or [features] is needed"));
-  TRY(require_equal(cx, cx.extent(x, rank - 1), count, str("the features of x and the numbers in ", what)));
-  Extents extents(static_cast<size_t>(rank), 1);
-  extents.back() = count;
-  return cx.add_constant(HostTensor::of(type, std::move(extents), numbers));
+  return cx.add_constant(HostTensor::of(cx.dtype(x), std::move(extents), numbers));
 }
 
 Result<Ints> class_labels(ImportContext& cx, std::string_view of_ints, std::string_view of_strings) {

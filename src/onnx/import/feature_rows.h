@@ -20,8 +20,10 @@ Result<std::vector<double>> floats_or_tensor(ImportContext& cx, std::string_view
 /// The numbers of a tensor attribute; empty where it is absent.
 Result<std::vector<double>> tensor_numbers(ImportContext& cx, std::string_view attribute);
 
-/// Numbers that broadcast with x: one for all, or one for each element of its last axis. Fails where there are
-/// others; `what` names them.
+/// The extents of `count` numbers that broadcast with x: one for all, or one for each element of its last axis. Fails
+/// where there are others; `what` names them.
+Result<Extents> extents_of_numbers(ImportContext& cx, ValueId x, size_t count, std::string_view what);
+/// Such numbers, of x's type.
 Result<ValueId> for_each_feature(ImportContext& cx, ValueId x, const std::vector<double>& numbers,
                                  std::string_view what);
 

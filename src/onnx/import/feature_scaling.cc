@@ -27,26 +27,18 @@ Result<ValueId> imputed(ImportContext& cx, ValueId x, double replaced, ValueId b
   return select(cx, is_replaced, by, x);
 }
 
-/// The same of integers. They are compared as INT64, which the attributes are.
+/// Replaces integers of x likewise. They are compared as INT64, which the attributes are.
 Result<ValueId> imputed_integers(ImportContext& cx, ValueId x) {
   const Ints numbers = TRY(cx.node().need_ints("imputed_value_int64s"));
   const int64_t replaced = TRY(cx.node().get_int("replaced_value_int64", 0));
   TRY(require(!numbers.empty(), "attribute 'imputed_value_int64s' is empty"));
-  const int rank = cx.rank(x);
-  Extents extents(static_cast<size_t>(rank), 1);
-  const Extents ones = extents;
-  if (numbers.size() > 1) {
-    const auto count = static_cast<int64_t>(numbers.size());
-    TRY(require(rank == 1 || rank == 2, "x is ", cx.type(x), "; of ", count,
-                " numbers in imputed_value_int64s, [rows, features] or [features] is needed"));
-    TRY(require_equal(cx, cx.extent(x, rank - 1), count, "the features of x and the numbers in imputed_value_int64s"));
-    extents.back() = count;
-  }
+  Extents extents = TRY(extents_of_numbers(cx, x, numbers.size(), "imputed_value_int64s"));
+  const Extents ones(extents.size(), 1);
   for (const int64_t number : numbers)
     TRY(require(cx.dtype(x) == DType::kI64 || number == static_cast<int32_t>(number), "imputed_value_int64s has ",
                 number, "; x is ", cx.type(x)));
   const ValueId wide = TRY(cast(cx, x, DType::kI64));
-  const ValueId by = cx.add_constant(HostTensor::of_ints(DType::kI64, extents, numbers));
+  const ValueId by = cx.add_constant(HostTensor::of_ints(DType::kI64, std::move(extents), numbers));
   const ValueId wanted = cx.add_constant(HostTensor::of_ints(DType::kI64, ones, std::span(&replaced, 1)));
   return cast(cx, TRY(select(cx, TRY(binary(cx, kEqual, wide, wanted)), by, wide)), cx.dtype(x));
 }
